@@ -1,0 +1,1 @@
+"""The two agents that ship: scout and scribe."""

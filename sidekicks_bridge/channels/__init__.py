@@ -1,0 +1,1 @@
+"""What a channel decides (pure) and what it holds (owned state)."""

@@ -1,0 +1,1 @@
+"""The command line: each verb imports only what it needs."""

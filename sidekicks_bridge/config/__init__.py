@@ -1,0 +1,1 @@
+"""The configuration file: model, reading with positions, edits that keep comments, watching."""

@@ -1,0 +1,1 @@
+"""The LSP face: the only room that knows LSP and pygls."""

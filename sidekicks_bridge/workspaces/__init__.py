@@ -1,0 +1,1 @@
+"""Where an agent works: one contract, local folders so far."""

@@ -1,0 +1,35 @@
+"""Where things lie: the user's configuration folder, a configuration's data folder. Knows places, makes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+
+def user_config_dir() -> Path:
+    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's)."""
+    if base := os.environ.get("XDG_CONFIG_HOME"):
+        return Path(base) / "sidekicks"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "sidekicks"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "sidekicks"
+    return Path.home() / ".config" / "sidekicks"
+
+
+def default_config_path() -> Path:
+    """The user's configuration file: the only one that is created when it is missing."""
+    return user_config_dir() / "config.yaml"
+
+
+def data_dir(config_path: Path) -> Path:
+    """The folder that holds the history of the configuration at the absolute ``config_path`` (design: Storage)."""
+    digest = hashlib.sha256(os.fsencode(config_path)).hexdigest()[:16]
+    return user_config_dir() / "data" / digest
+
+
+def preferences_path() -> Path:
+    """The preferences shared by all configurations."""
+    return user_config_dir() / "preferences.json"
