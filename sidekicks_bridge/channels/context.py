@@ -1,0 +1,129 @@
+"""What an agent is told of what it has not seen: the frame before its prompt (design rule 4). Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.channels.code_spans import open_fence
+from sidekicks_bridge.protocol.parts import Part, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from sidekicks_bridge.protocol.types import Attachment, Message
+
+CUT_MARK = " […]"
+_LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A finished message as context carries it: who, what (text parts only), attached paths."""
+
+    seq: int
+    kind: str
+    name: str | None
+    text: str
+    attached: tuple[str, ...] = ()
+
+    @property
+    def speaker(self) -> str:
+        """What stands before the colon."""
+        return self.name if self.kind in ("agent", "peer") and self.name else "user"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much context an agent gets: the last ``messages``, each cut at ``characters`` code points."""
+
+    messages: int = 20
+    characters: int = 1500
+
+
+@dataclass(frozen=True)
+class Context:
+    """A prompt's text, and how many messages were unseen, of them shortened or dropped."""
+
+    text: str
+    unseen: int
+    cut: int
+
+
+def utterance(message: Message) -> Utterance | None:
+    """The context form of a finished message; None for what is never carried (system messages, no text at all)."""
+    if message.seq is None or message.author.kind == "system":
+        return None
+    text = text_of(message.parts)
+    attached = tuple(path_of(attachment) for attachment in message.attachments)
+    if not text and not attached:
+        return None
+    return Utterance(message.seq, message.author.kind, message.author.name, text, attached)
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The text parts of a message, one after the other on lines of their own."""
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def path_of(attachment: Attachment) -> str:
+    """How an attachment is named in context: the path of a file URI, else the URI."""
+    from urllib.parse import unquote, urlsplit
+
+    parts = urlsplit(attachment.uri)
+    if parts.scheme != "file":
+        return attachment.uri
+    path = unquote(parts.path)
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+def unseen_by(
+    utterances: Iterable[Utterance], cursor: int, heard: Collection[int], prompting: int | None
+) -> list[Utterance]:
+    """What a session has not seen: after its cursor, less what it answered, was prompted with, or is now."""
+    return [said for said in utterances if said.seq > cursor and said.seq not in heard and said.seq != prompting]
+
+
+def build(
+    unseen: list[Utterance], text: str, *, where: str | None, limits: Limits, earlier: int = 0, writer: str = "The user"
+) -> Context:
+    """The prompt for ``text``: framed by the last unseen messages, or the text alone when there are none.
+
+    ``where``: a channel's name, None for a direct conversation. ``earlier``: unseen messages older than those given.
+    ``writer``: who writes, as it stands in the frame's last line.
+    """
+    if not unseen or limits.messages < 1:
+        return Context(text, len(unseen) + earlier, len(unseen) + earlier)
+    shown = unseen[-limits.messages :]
+    lines = [f"[Messages in {f'#{where}' if where else 'this conversation'} you have not seen yet]"]
+    shortened = 0
+    for said in shown:
+        line, was_cut = _line(said, limits.characters)
+        lines.append(line)
+        shortened += was_cut
+    lines.append("[End of the messages]")
+    lines.append(f"{writer} now writes to you (answer directly, without your name in front):")
+    lines.append(text)
+    return Context("\n".join(lines), len(unseen) + earlier, len(unseen) - len(shown) + shortened + earlier)
+
+
+def _line(said: Utterance, characters: int) -> tuple[str, bool]:
+    body, was_cut = cut(said.text, characters)
+    for path in said.attached:
+        body += f"\n[attached: {path}]" if body else f"[attached: {path}]"
+    return f"{said.speaker}: {indent(body)}", was_cut
+
+
+def cut(text: str, characters: int) -> tuple[str, bool]:
+    """``text`` cut at ``characters`` code points; an open fence is closed, so that what follows is not code."""
+    if len(text) <= characters:
+        return text, False
+    kept = text[:characters]
+    marks = open_fence(kept)
+    return kept + CUT_MARK + (f"\n{marks}" if marks else ""), True
+
+
+def indent(text: str) -> str:
+    """Two spaces after every line end of any kind, so that no line of ``text`` can pass for one of the frame."""
+    return _LINE_END.sub(lambda end: end[0] + "  ", text)

@@ -1,0 +1,41 @@
+"""Drops the agent's own name from the front of its answer (design rule 4). Owns the few characters held back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class NamePrefix:
+    """A filter for the first chunks of an answer: holds them back until it is decided, then lets all through.
+
+    Dropped once: one of ``names`` in any case, a colon and one blank. ``alice:1`` is left alone.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._prefixes = sorted({f"{name}:".lower() for name in names if name}, key=len, reverse=True)
+        self._held: str | None = ""
+
+    def feed(self, chunk: str) -> str:
+        """What may be shown after ``chunk``; empty while undecided."""
+        if self._held is None:
+            return chunk
+        self._held += chunk
+        start = self._held.lower()
+        for prefix in self._prefixes:
+            if start.startswith(prefix) and len(start) > len(prefix):
+                follows = self._held[len(prefix)]
+                return self._release(self._held[len(prefix) + 1 :] if follows.isspace() else self._held)
+            if prefix.startswith(start):
+                return ""
+        return self._release(self._held)
+
+    def flush(self) -> str:
+        """What is still held, when something else than text follows or the answer ends."""
+        return self._release(self._held or "")
+
+    def _release(self, text: str) -> str:
+        self._held = None
+        return text
