@@ -54,7 +54,7 @@ def _chunk(turn: Turn, text: str) -> JSON:
 
 def _answer(turn: Turn, **fields: Any) -> None:
     """Answer the prompt with a response of these fields and nothing else."""
-    turn.wire.send({"jsonrpc": "2.0", "id": turn.request_id, **fields})
+    turn.answer(**fields)
     raise SilentError
 
 
@@ -336,8 +336,7 @@ def perm_unknown_session(turn: Turn, _rest: str) -> None:
 
 @bad("stringid")
 def stringid(turn: Turn, _rest: str) -> None:
-    turn.wire.answer(str(turn.request_id), {"stopReason": "end_turn"})
-    raise SilentError
+    _answer(turn, id=str(turn.request_id), result={"stopReason": "end_turn"})
 
 
 @bad("nullresult")
@@ -383,11 +382,12 @@ def both(turn: Turn, _rest: str) -> None:
 @bad("twice")
 def twice(turn: Turn, _rest: str) -> None:
     turn.say("after")
-    turn.wire.answer(turn.request_id, {"stopReason": "end_turn"})
+    turn.answer(result={"stopReason": "end_turn"})
 
 
 @bad("no-jsonrpc")
 def no_jsonrpc(turn: Turn, _rest: str) -> None:
+    turn.session.turn = None
     turn.wire.send({"id": turn.request_id, "result": {"stopReason": "end_turn"}})
     raise SilentError
 

@@ -46,7 +46,7 @@ def directives(text: str, known: Collection[str], agent: str) -> list[Directive]
     starts = [
         m for m in WORD.finditer(text) if m[1] in known or m[1] == "for" or _at_line_start(text, m.start())
     ]
-    ends = [m.start() for m in starts[1:]] + [len(text)]
+    ends = [*(m.start() for m in starts), len(text)][1:]
     found: list[Directive] = []
     mine = True
     for match, end in zip(starts, ends, strict=True):

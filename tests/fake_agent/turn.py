@@ -61,20 +61,24 @@ class Turn:
         """Play the script and answer the request."""
         try:
             self._play()
-            self.wire.answer(self.request_id, {"stopReason": self.stop})
+            self.answer(result={"stopReason": self.stop})
         except CancelledError:
             if self.last_words:
                 self.say(self.last_words)
-            self.wire.answer(self.request_id, {"stopReason": self.stop_when_cancelled})
+            self.answer(result={"stopReason": self.stop_when_cancelled})
         except wire.RefusedError as error:
-            self.wire.refuse(self.request_id, error)
+            self.answer(error=error.body())
         except ValueError as error:
-            self.wire.refuse(self.request_id, wire.RefusedError(wire.INVALID_PARAMS, str(error)))
+            self.answer(error={"code": wire.INVALID_PARAMS, "message": str(error)})
         except SilentError:
-            pass
-        self.session.turn = None
+            self.session.turn = None
         for step in self.after:
             step()
+
+    def answer(self, **members: Any) -> None:
+        """Send the response, with these members. The session is free before the client can know it."""
+        self.session.turn = None
+        self.wire.send({"jsonrpc": "2.0", "id": self.request_id, **members})
 
     def _play(self) -> None:
         text = "".join(b.get("text", "") for b in self.blocks if b.get("type") == "text")

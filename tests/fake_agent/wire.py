@@ -35,6 +35,11 @@ class RefusedError(Exception):
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
 
+    def body(self) -> JSON:
+        """The error as JSON-RPC has it."""
+        data = {} if self.data is None else {"data": self.data}
+        return {"code": self.code, "message": self.message, **data}
+
 
 def encode(message: JSON) -> bytes:
     """One frame, its newline included."""
@@ -105,10 +110,7 @@ class Wire:
         self.send({"jsonrpc": "2.0", "id": request_id, "result": result})
 
     def refuse(self, request_id: Id, error: RefusedError) -> None:
-        body: JSON = {"code": error.code, "message": error.message}
-        if error.data is not None:
-            body["data"] = error.data
-        self.send({"jsonrpc": "2.0", "id": request_id, "error": body})
+        self.send({"jsonrpc": "2.0", "id": request_id, "error": error.body()})
 
     def ask(self, method: str, params: JSON) -> Asked:
         """Send a request to the client; `Asked.wait` gives the reply."""
