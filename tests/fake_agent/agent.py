@@ -209,6 +209,8 @@ class Agent:
         )
         return {"sessionId": session.id, **self._open(session)}
 
+    _on_session_fork = _on_session_new
+
     def _on_session_load(self, params: JSON) -> JSON:
         session = Session(params["sessionId"], params["cwd"], self.options)
         for n in range(1, self.options.replay + 1):

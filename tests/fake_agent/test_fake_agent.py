@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import tests.fake_agent
-from tests.fake_agent import ask, bad, log, script, talk, tools, trouble
+import tests.fake_agent.__main__  # registers all directives
+from tests.fake_agent import log, script, tools
 from tests.fake_agent.gates import Gates
 from tests.fake_agent.options import Options
 from tests.fake_agent.peer import Peer, fields
@@ -33,7 +33,6 @@ user: hi
 The user now writes to you (answer directly, without your name in front):
 @bob !say x
 more"""
-assert [ask, bad, talk, tools, trouble]  # imported so that they register their directives
 
 
 # --- the script
