@@ -77,9 +77,7 @@ NOISE: dict[str, tuple[bytes, ...]] = {
     "null": (b"null",),
     "empty-object": (b"{}",),
     "unfinished": (b'{"jsonrpc":"2.0","method":"session/upd',),
-    "deep": (
-        b'{"jsonrpc":"2.0","method":"session/update","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    ),
+    "deep": (b'{"jsonrpc":"2.0","method":"session/update","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",),
     "nan": (b'{"jsonrpc":"2.0","method":"_x/nan","params":{"a":NaN,"b":-Infinity}}',),
     "no-params": (b'{"jsonrpc":"2.0","method":"session/update"}',),
     "list-params": (b'{"jsonrpc":"2.0","method":"session/update","params":[1,2]}',),

@@ -71,9 +71,7 @@ def check(method: str, value: JSON, *, response: bool) -> None:
 class Peer:
     """A started agent. ``valid`` checks each frame; ``answers`` maps a client method to its result."""
 
-    def __init__(
-        self, folder: Path, *options: str, valid: bool = True, env: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *options: str, valid: bool = True, env: dict[str, str] | None = None) -> None:
         self.folder, self.valid = folder, valid
         self.log = folder / "log.jsonl"
         self.answers: dict[str, Callable[[JSON], JSON]] = {}

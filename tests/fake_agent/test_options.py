@@ -25,9 +25,7 @@ INIT: JSON = {"protocolVersion": 1, "clientCapabilities": {}}
 
 
 def test_options_are_read_by_the_kind_of_their_default() -> None:
-    options = Options().read(
-        ["--name=al", "--caps", "load,list", "--noise", "--error", "new=-1:x=y", "--replay=2"]
-    )
+    options = Options().read(["--name=al", "--caps", "load,list", "--noise", "--error", "new=-1:x=y", "--replay=2"])
     assert (options.name, options.caps, options.noise, options.replay) == ("al", ["load", "list"], True, 2)
     assert options.error == {"new": "-1:x=y"}
 
@@ -105,9 +103,7 @@ def test_modes_and_options_are_announced_and_set(tmp_path: Path) -> None:
             "session/set_config_option", sessionId=peer.session, configId="web", type="boolean", value=True
         )
         assert answer["result"]["configOptions"][-1]["currentValue"] is True
-        assert "error" in peer.call(
-            "session/set_config_option", sessionId=peer.session, configId="plain", value="z"
-        )
+        assert "error" in peer.call("session/set_config_option", sessionId=peer.session, configId="plain", value="z")
         peer.turn("!config plain b !config web false")
     assert [u["currentModeId"] for u in peer.updates("current_mode_update")] == ["code"]
     last = peer.updates("config_option_update")[-1]["configOptions"]
@@ -122,9 +118,7 @@ def test_legacy_models_and_odd_options(tmp_path: Path) -> None:
         assert [o["type"] for o in opened["configOptions"]] == ["select", "select", "slider"]
         assert opened["configOptions"][0]["options"][1]["options"][0]["value"] == "large"
         assert peer.call("session/set_model", sessionId=peer.session, modelId="l")["result"] == {}
-        answer = peer.call(
-            "session/set_config_option", sessionId=peer.session, configId="model", value="large"
-        )
+        answer = peer.call("session/set_config_option", sessionId=peer.session, configId="model", value="large")
     assert answer["result"]["configOptions"][0]["currentValue"] == "large"
 
 
@@ -348,9 +342,7 @@ def test_the_log_shows_what_the_agent_saw(tmp_path: Path) -> None:
         ({"cwd": "/"}, "mcpServers is not a list"),
     ],
 )
-def test_a_client_that_breaks_the_protocol_is_refused_and_noted(
-    tmp_path: Path, params: JSON, what: str
-) -> None:
+def test_a_client_that_breaks_the_protocol_is_refused_and_noted(tmp_path: Path, params: JSON, what: str) -> None:
     with Peer(tmp_path) as peer:
         peer.call("initialize", **INIT)
         assert peer.call("session/new", **params)["error"]["message"] == what
