@@ -82,7 +82,6 @@ def test_a_misspelt_directive_or_argument_fails_the_prompt(tmp_path: Path) -> No
             "!chunks many",
             "!update {",
             "!diff a",
-            "!spawn-child /no/such/folder/x",
         ):
             assert peer.turn(text)["error"]["code"] == -32602, text
 
