@@ -15,16 +15,14 @@ if not __package__:  # run by path: the package is two folders up, and this fold
     here = __file__.rpartition(os.sep)[0]
     sys.path[:] = [here.rsplit(os.sep, 2)[0], *(folder for folder in sys.path if folder != here)]
 
-from tests.fake_agent import ask, bad, talk, tools, trouble  # noqa: F401 - they register their directives
+from tests.fake_agent import ask, bad_content, talk, tools, trouble  # noqa: F401 - they register their directives
 from tests.fake_agent.agent import Agent, serve
 from tests.fake_agent.gates import Gates
 from tests.fake_agent.log import Recorder
 from tests.fake_agent.options import Options, from_environment
 from tests.fake_agent.wire import Wire
 
-BANNER = (
-    b"Fake agent v1.0 \xe2\x80\x94 ready\n\n\x1b[32mok\x1b[0m\n\x1b]0;fake agent\x07\nUpdate available: 1.1\n"
-)
+BANNER = b"Fake agent v1.0 \xe2\x80\x94 ready\n\n\x1b[32mok\x1b[0m\n\x1b]0;fake agent\x07\nUpdate available: 1.1\n"
 STUBBORN_LIFE = 120.0  # seconds with --ignore-eof: a failed test must not leave the agent for ever
 
 

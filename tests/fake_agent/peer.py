@@ -71,11 +71,12 @@ def check(method: str, value: JSON, *, response: bool) -> None:
 class Peer:
     """A started agent. ``valid`` checks each frame; ``answers`` maps a client method to its result."""
 
-    def __init__(self, folder: Path, *options: str, valid: bool = True, **env: str) -> None:
+    def __init__(self, folder: Path, *options: str, valid: bool = True, env: dict[str, str] | None = None) -> None:
         self.folder, self.valid = folder, valid
         self.log = folder / "log.jsonl"
         self.answers: dict[str, Callable[[JSON], JSON]] = {}
         self.seen: list[JSON] = []
+        self.lines: list[bytes] = []
         self.noise: list[bytes] = []
         self.session = ""
         variables = {"FAKE_AGENT_LOG": str(self.log), "FAKE_AGENT_GATES": str(folder)}
@@ -85,7 +86,7 @@ class Peer:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd="/",
-            env={**os.environ, **variables, **env},
+            env={**os.environ, **variables, **(env or {})},
             start_new_session=True,
         )
         self._methods: dict[int, str] = {}
@@ -136,12 +137,18 @@ class Peer:
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 
+    def line(self) -> bytes:
+        """The next line, whatever it is; `EOFError` when the output has ended."""
+        line = self._lines.get(timeout=PATIENCE)
+        if not line:
+            raise EOFError(f"the agent closed its output; stderr: {self.stderr[-500:].decode()}")
+        self.lines.append(line)
+        return line
+
     def next(self) -> JSON:
         """The next frame; what is none goes to ``noise``. Requests get their answer, else -32601."""
         while True:
-            line = self._lines.get(timeout=PATIENCE)
-            if not line:
-                raise EOFError(f"the agent closed its output; stderr: {self.stderr[-500:].decode()}")
+            line = self.line()
             try:
                 frame = json.loads(line)
                 assert isinstance(frame, dict)

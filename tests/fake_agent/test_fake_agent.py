@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import tests.fake_agent
-from tests.fake_agent import ask, bad, log, script, talk, tools, trouble
+import tests.fake_agent.__main__  # registers all directives
+from tests.fake_agent import log, script, tools
 from tests.fake_agent.gates import Gates
 from tests.fake_agent.options import Options
 from tests.fake_agent.peer import Peer, fields
@@ -33,7 +33,6 @@ user: hi
 The user now writes to you (answer directly, without your name in front):
 @bob !say x
 more"""
-assert [ask, bad, talk, tools, trouble]  # imported so that they register their directives
 
 
 # --- the script
@@ -73,10 +72,18 @@ def test_directives(text: str, expected: list[tuple[str, str]]) -> None:
     assert script.directives(text, {"say", "hold"}, "alice") == expected
 
 
-def test_a_misspelt_directive_fails_the_prompt(tmp_path: Path) -> None:
+def test_a_misspelt_directive_or_argument_fails_the_prompt(tmp_path: Path) -> None:
     with Peer(tmp_path) as peer:
         response = peer.open().turn("@alice !sya hello")
-    assert response["error"] == {"code": -32602, "message": "unknown directive !sya"}
+        assert response["error"] == {"code": -32602, "message": "unknown directive !sya"}
+        for text in (
+            "!usage",
+            "!usage 1 2 3",
+            "!chunks many",
+            "!update {",
+            "!diff a",
+        ):
+            assert peer.turn(text)["error"]["code"] == -32602, text
 
 
 def test_the_docstring_lists_every_directive_and_option() -> None:
@@ -184,13 +191,9 @@ def test_diff_output_and_growing_output(tmp_path: Path) -> None:
     with Peer(tmp_path) as peer:
         peer.open().turn("!diff new.py||x\\ny !diff old.py|a|b !output 50000 !grow 4 8")
     created, changed, *_ = peer.updates("tool_call")
-    assert created["content"] == [
-        {"type": "diff", "path": f"{tmp_path}/new.py", "oldText": None, "newText": "x\ny"}
-    ]
+    assert created["content"] == [{"type": "diff", "path": f"{tmp_path}/new.py", "oldText": None, "newText": "x\ny"}]
     assert changed["content"][0]["oldText"] == "a"
-    contents = [
-        u["content"][0]["content"]["text"] for u in peer.updates("tool_call_update") if "content" in u
-    ]
+    contents = [u["content"][0]["content"]["text"] for u in peer.updates("tool_call_update") if "content" in u]
     assert [len(c) for c in contents] == [50000, *(len(tools.LINE) * n for n in (2, 4, 6, 8))]
 
 
@@ -289,9 +292,7 @@ def test_two_sessions_run_at_once_and_one_refuses_a_second_prompt(tmp_path: Path
         assert peer.turn("!say other")["result"] == END
         Gates(tmp_path).open("g")
         assert peer.until(first)["result"] == END
-    assert (
-        log.records(peer.log, "violation")[0]["what"] == "a prompt while another is running in this session"
-    )
+    assert log.records(peer.log, "violation")[0]["what"] == "a prompt while another is running in this session"
 
 
 # --- noise and children

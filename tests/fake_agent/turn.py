@@ -70,6 +70,8 @@ class Turn:
             self.answer(error=error.body())
         except ValueError as error:
             self.answer(error={"code": wire.INVALID_PARAMS, "message": str(error)})
+        except (LookupError, TypeError, OSError) as error:  # an argument that the directive cannot use
+            self.answer(error={"code": wire.INVALID_PARAMS, "message": repr(error)})
         except SilentError:
             self.session.turn = None
         for step in self.after:
