@@ -8,15 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.agents.contract import (
-    CommandsUpdate,
-    SettingsUpdate,
-    TextChunk,
-    ThoughtChunk,
-    ToolCallUpdate,
-    UsageUpdate,
-)
-from sidekicks_bridge.channels.answer import Answer, short
+from sidekicks_bridge.channels.answer import short
+from sidekicks_bridge.channels.context import text_of
 from sidekicks_bridge.channels.inbox import Inbox
 from sidekicks_bridge.channels.permissions import OpenPermissions
 from sidekicks_bridge.channels.routing import explain
@@ -24,11 +17,12 @@ from sidekicks_bridge.channels.sessions import Sessions
 from sidekicks_bridge.channels.state import LOG_MESSAGES, ChannelState
 from sidekicks_bridge.channels.turn_flow import TurnFlow
 from sidekicks_bridge.channels.turns import Delivery, PendingTurn
+from sidekicks_bridge.channels.voices import Voices
 from sidekicks_bridge.protocol.errors import SidekicksError
-from sidekicks_bridge.protocol.events import CommandsChanged, MessageUpdated, SessionChanged, UsageChanged
+from sidekicks_bridge.protocol.events import MessageUpdated
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import MessagePage, OpenedChannel
-from sidekicks_bridge.protocol.types import Author, Message, MessageTurn
+from sidekicks_bridge.protocol.types import Author, Message
 from sidekicks_bridge.store.contract import PutMessage, PutTurn
 
 if TYPE_CHECKING:
@@ -39,8 +33,6 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
-LATE_SECONDS = 0.5
-"""What an agent says after its turn becomes a message of its own once the agent has been silent for so long."""
 _TOKENS_KEPT = 256
 
 
@@ -53,8 +45,7 @@ class Channel:
         self.permissions = OpenPermissions(self.state)
         self.sessions = Sessions(self.state, self.inbox)
         self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
-        self._late: Answer | None = None
-        self._last: dict[str, Answer] = {}
+        self.voices = Voices(self.state, self.flow, self.permissions)
         self._sent: OrderedDict[str, Delivery] = OrderedDict()
         self._log_loaded = False
 
@@ -65,7 +56,7 @@ class Channel:
 
     async def run(self) -> None:
         """The channel's task."""
-        await self.inbox.serve(lambda: LATE_SECONDS if self._late else None, self._end_late)
+        await self.inbox.serve(self.voices.patience, self.voices.end_late)
 
     # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,8 +102,7 @@ class Channel:
 
     def _unfinished(self) -> list[Message]:
         answers = [turn.answer for turn in self.state.turns if turn.answer is not None]
-        if self._late is not None:
-            answers.append(self._late)
+        answers += self.voices.late_answers()
         return [answer.short_message() for answer in answers] + list(self.state.queued.values())
 
     def turns(self) -> list[Turn]:
@@ -181,7 +171,7 @@ class Channel:
             PendingTurn(env.ids.new(), self.id, target.agent, target.command, delivery) for target in delivery.route.to
         ]
         await env.journal.write(PutMessage(delivery.message), *[PutTurn(turn.stored()) for turn in turns])
-        await self._end_late()
+        await self.voices.end_late()
         state.queued[delivery.message.id] = delivery.message
         state.turns += turns
         state.emit(MessageUpdated(channel_id=self.id, message=delivery.message))
@@ -225,8 +215,8 @@ class Channel:
         if asked is None or agent is None or answer.turn is None or answer.author.kind != "agent":
             raise SidekicksError("messageNotFound", "Only an agent's answer to a message can be tried again.")
         await self._load_log()
-        route = explain(f"@{agent}", self.state.routing_view(None))
-        command = next((turn.command for turn in [await self._command_of(asked, agent)] if turn), None)
+        route = explain(text_of(asked.parts), self.state.routing_view(None))
+        command = next((target.command for target in route.to if target.agent == agent), None)
         delivery = Delivery(asked, route, None)
         turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
         await env.journal.write(PutTurn(turn.stored()))
@@ -280,107 +270,11 @@ class Channel:
 
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
-        self.inbox.cast(self._update, agent, update)
-
-    def _update(self, agent: str, update: SessionUpdate) -> None:
-        if isinstance(update, CommandsUpdate | SettingsUpdate | UsageUpdate):
-            self._learn(agent, update)
-            return
-        running = self.flow.running
-        if running is not None and running.agent == agent and running.answer is not None:
-            answer = running.answer
-            self._last[agent] = answer
-            self._show_activity(running, update)
-        else:
-            late = self._late_answer(agent, update)
-            if late is None:
-                return
-            answer = late
-        for delta in answer.apply(update):
-            self.state.emit(delta)
-
-    def _show_activity(self, turn: PendingTurn, update: SessionUpdate) -> None:
-        if isinstance(update, TextChunk):
-            if turn.state != "writing":
-                self.flow.set_state(turn, "writing")
-        elif turn.state == "awaitingPermission":
-            return
-        elif isinstance(update, ThoughtChunk):
-            self.flow.set_state(turn, "thinking")
-        elif isinstance(update, ToolCallUpdate):
-            ended = update.status in ("completed", "failed", "cancelled")
-            self.flow.set_state(turn, "thinking" if ended else "tool")
-
-    def _late_answer(self, agent: str, update: SessionUpdate) -> Answer | None:
-        """What comes after a turn (or outside one) is a further message of that agent."""
-        last = self._last.get(agent)
-        if isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id):
-            return None  # a tool call of the finished answer reports its end: the message is history
-        if self._late is not None and self._late.message.author.name != agent:
-            return None
-        if self._late is None:
-            turn = MessageTurn(id=self.state.env.ids.new(), started_at=self.state.env.clock.now())
-            self._late = self.flow.new_answer(agent, last.message.in_reply_to if last else None, turn)
-            self.state.emit(MessageUpdated(channel_id=self.id, message=self._late.short_message()))
-        return self._late
-
-    async def _end_late(self) -> None:
-        if (late := self._late) is not None:
-            self._late = None
-            for delta in late.flush():
-                self.state.emit(delta)
-            self.permissions.cancel_all(late)
-            late.end_tools("failed")
-            if late.message.turn is not None:
-                late.message.turn.stop_reason = "end_turn"
-            await self.flow.finish_message(late, None)
-
-    def _learn(self, agent: str, update: CommandsUpdate | SettingsUpdate | UsageUpdate) -> None:
-        member = self.state.members.get(agent)
-        if isinstance(update, CommandsUpdate):
-            self.state.env.spawn(self.state.env.announced.learn, agent, update.commands)
-            self.state.emit(CommandsChanged(channel_id=self.id, agent=agent, commands=update.commands))
-        elif isinstance(update, UsageUpdate):
-            usage = update.usage
-            if member is not None:
-                member.usage = usage
-            running = self.flow.running
-            if running and running.agent == agent and running.answer and running.answer.message.turn:
-                running.answer.message.turn.usage = usage
-            self.state.emit(
-                UsageChanged(channel_id=self.id, agent=agent, used=usage.used, size=usage.size, cost=usage.cost)
-            )
-        elif member is not None:
-            member.modes = update.modes or member.modes
-            member.models = update.models or member.models
-            member.options = member.options if update.options is None else update.options
-            self.state.emit(
-                SessionChanged(
-                    channel_id=self.id,
-                    agent=agent,
-                    modes=member.modes,
-                    models=member.models,
-                    options=member.options,
-                )
-            )
+        self.inbox.cast(self.voices.update, agent, update)
 
     def permission_asked(self, ask: PermissionAsk) -> None:
         """An agent asks for permission here."""
-        self.inbox.cast(self._permission_asked, ask)
-
-    def _permission_asked(self, ask: PermissionAsk) -> None:
-        running = self.flow.running
-        mine = running is not None and running.agent == ask.agent
-        answer = running.answer if running is not None and mine else self._late_answer(ask.agent, ask.tool_call)
-        if answer is None or (running is not None and mine and running.cancelled):
-            ask.answer(None)
-            return
-        for delta in [*answer.flush(), *answer.upsert_tool(ask.tool_call)]:
-            self.state.emit(delta)
-        turn_id = answer.message.turn.id if answer.message.turn else ""
-        self.permissions.ask(ask, answer, turn_id)
-        if running is not None and mine and self.permissions.waiting(answer):
-            self.flow.set_state(running, "awaitingPermission")
+        self.inbox.cast(self.voices.permission_asked, ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""
@@ -394,5 +288,5 @@ class Channel:
         self.inbox.close()
 
     async def _interrupt(self) -> None:
-        await self._end_late()
+        await self.voices.end_late()
         await self.flow.interrupt()

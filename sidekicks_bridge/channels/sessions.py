@@ -74,6 +74,34 @@ class Sessions:
             except SidekicksError as error:
                 _log.warning("%s in %s: %s", stored.name, self._state.title, error.message)
 
+    async def set_mode(self, agent: str, mode_id: str | None, model_id: str | None) -> None:
+        """Set (and remember for this channel) a mode or legacy model; without a session it is set when one opens."""
+        session = self.live(agent)
+        if session is not None and mode_id is not None:
+            await session.set_mode(mode_id)
+        if session is not None and model_id is not None:
+            await session.set_model(model_id)
+        await self._inbox.call(self._chose, agent, mode_id, model_id, None)
+
+    async def set_option(self, agent: str, option_id: str, value: str | bool) -> None:
+        """Set (and remember for this channel) an option, as `set_mode`."""
+        session = self.live(agent)
+        if session is not None:
+            await session.set_option(option_id, value)
+        await self._inbox.call(self._chose, agent, None, None, (option_id, value))
+
+    async def _chose(
+        self, agent: str, mode_id: str | None, model_id: str | None, option: tuple[str, str | bool] | None
+    ) -> None:
+        member = self._state.members.get(agent)
+        if member is None:
+            raise SidekicksError("notMember", f"@{agent} is not a member of {self._state.title}.", {"agent": agent})
+        member.stored.mode = mode_id or member.stored.mode
+        member.stored.model = model_id or member.stored.model
+        if option is not None:
+            member.stored.options = {**member.stored.options, option[0]: option[1]}
+        await self._state.env.journal.keep(PutMember(member.stored))
+
     def live(self, agent: str) -> Session | None:
         """The session the agent has open in its running process."""
         member = self._state.members.get(agent)
