@@ -22,9 +22,7 @@ from tests.fake_agent.log import Recorder
 from tests.fake_agent.options import Options, from_environment
 from tests.fake_agent.wire import Wire
 
-BANNER = (
-    b"Fake agent v1.0 \xe2\x80\x94 ready\n\n\x1b[32mok\x1b[0m\n\x1b]0;fake agent\x07\nUpdate available: 1.1\n"
-)
+BANNER = b"Fake agent v1.0 \xe2\x80\x94 ready\n\n\x1b[32mok\x1b[0m\n\x1b]0;fake agent\x07\nUpdate available: 1.1\n"
 STUBBORN_LIFE = 120.0  # seconds with --ignore-eof: a failed test must not leave the agent for ever
 
 

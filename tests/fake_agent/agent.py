@@ -175,9 +175,7 @@ class Agent:
         if self.options.commands and not session.commands_announced:
             session.commands_announced = True
             commands = shapes.command_list(self.options.commands)
-            self.update(
-                session, {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-            )
+            self.update(session, {"sessionUpdate": "available_commands_update", "availableCommands": commands})
 
     def update(self, session: Session, update: JSON) -> None:
         self.wire.notify("session/update", {"sessionId": session.id, "update": update})
@@ -204,9 +202,7 @@ class Agent:
         return {}
 
     def _on_session_new(self, params: JSON) -> JSON:
-        session = Session(
-            f"{self.options.name}-{os.getpid()}-{len(self.sessions) + 1}", params["cwd"], self.options
-        )
+        session = Session(f"{self.options.name}-{os.getpid()}-{len(self.sessions) + 1}", params["cwd"], self.options)
         return {"sessionId": session.id, **self._open(session)}
 
     def _on_session_load(self, params: JSON) -> JSON:

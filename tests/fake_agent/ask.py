@@ -136,11 +136,7 @@ def read(turn: Turn, argument: str) -> None:
     path, *numbers = argument.split("|")
     window: JSON = dict(zip(("line", "limit"), map(int, numbers), strict=False))
     reply = turn.request("fs/read_text_file", path=absolute(turn, path), **window)
-    turn.say(
-        f"read {path}: {reply['result']['content']}\n"
-        if "result" in reply
-        else f"read {path} {refusal(reply)}\n"
-    )
+    turn.say(f"read {path}: {reply['result']['content']}\n" if "result" in reply else f"read {path} {refusal(reply)}\n")
 
 
 @directive("write")
@@ -159,9 +155,7 @@ def terminal(turn: Turn, command: str) -> None:
         return
     handle = {"terminalId": made["result"]["terminalId"]}
     call_id = turn.session.next_id("t")
-    turn.tool(
-        call_id, kind="execute", title=command, status="in_progress", content=[{"type": "terminal", **handle}]
-    )
+    turn.tool(call_id, kind="execute", title=command, status="in_progress", content=[{"type": "terminal", **handle}])
     end = turn.request("terminal/wait_for_exit", **handle)
     shown = turn.request("terminal/output", **handle)
     turn.request("terminal/release", **handle)
@@ -213,7 +207,5 @@ def notify(turn: Turn, argument: str) -> None:
 def run(turn: Turn, command: str) -> None:
     import subprocess  # only here: it costs a start 3 ms
 
-    done = subprocess.run(
-        command, shell=True, cwd=turn.session.cwd, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, shell=True, cwd=turn.session.cwd, capture_output=True, text=True, check=False)
     turn.say(f"run exit {done.returncode}: {done.stdout}{done.stderr}\n")

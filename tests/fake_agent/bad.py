@@ -76,9 +76,7 @@ NOISE: dict[str, tuple[bytes, ...]] = {
     "null": (b"null",),
     "empty-object": (b"{}",),
     "unfinished": (b'{"jsonrpc":"2.0","method":"session/upd',),
-    "deep": (
-        b'{"jsonrpc":"2.0","method":"session/update","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    ),
+    "deep": (b'{"jsonrpc":"2.0","method":"session/update","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}",),
     "nan": (b'{"jsonrpc":"2.0","method":"_x/nan","params":{"a":NaN,"b":-Infinity}}',),
     "no-params": (b'{"jsonrpc":"2.0","method":"session/update"}',),
     "list-params": (b'{"jsonrpc":"2.0","method":"session/update","params":[1,2]}',),
@@ -219,9 +217,7 @@ def same_tool(turn: Turn, _rest: str) -> None:
 
 @bad("newline-title")
 def newline_title(turn: Turn, _rest: str) -> None:
-    turn.tool(
-        turn.session.next_id("t"), title="rm\n-rf \x1b[31m/\r\u202eevil", kind="execute", status="completed"
-    )
+    turn.tool(turn.session.next_id("t"), title="rm\n-rf \x1b[31m/\r\u202eevil", kind="execute", status="completed")
     turn.say("after")
 
 
@@ -243,9 +239,7 @@ def bad_usage(turn: Turn, _rest: str) -> None:
 
 @bad("bad-lists")
 def bad_lists(turn: Turn, _rest: str) -> None:
-    turn.update(
-        {"sessionUpdate": "available_commands_update", "availableCommands": [1, {"name": "ok"}, {}, None]}
-    )
+    turn.update({"sessionUpdate": "available_commands_update", "availableCommands": [1, {"name": "ok"}, {}, None]})
     turn.update({"sessionUpdate": "plan", "entries": [{"content": "kept", "status": "paused"}, 4, None]})
     turn.update({"sessionUpdate": "config_option_update", "configOptions": {"id": "x"}})
     turn.update({"sessionUpdate": "current_mode_update"})
@@ -303,9 +297,7 @@ def perm_twins(turn: Turn, _rest: str) -> None:
     turn.request(
         "session/request_permission",
         toolCall={"toolCallId": turn.session.next_id("t"), "title": "twins"},
-        options=[
-            {"optionId": i, "name": f"Always {i}", "kind": "allow_always"} for i in ("here", "everywhere")
-        ],
+        options=[{"optionId": i, "name": f"Always {i}", "kind": "allow_always"} for i in ("here", "everywhere")],
     )
 
 

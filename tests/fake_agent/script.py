@@ -43,9 +43,7 @@ def directives(text: str, known: Collection[str], agent: str) -> list[Directive]
     an unknown one is a `ValueError`, so that a misspelt test fails. ``!for NAME`` gives what follows to that
     agent only, ``!for all`` to everyone again.
     """
-    starts = [
-        m for m in WORD.finditer(text) if m[1] in known or m[1] == "for" or _at_line_start(text, m.start())
-    ]
+    starts = [m for m in WORD.finditer(text) if m[1] in known or m[1] == "for" or _at_line_start(text, m.start())]
     ends = [*(m.start() for m in starts), len(text)][1:]
     found: list[Directive] = []
     mine = True

@@ -129,7 +129,5 @@ def command_list(commands: list[str]) -> list[JSON]:
     for command in commands:
         name, _, rest = command.partition(":")
         description, _, hint = rest.partition(":")
-        result.append(
-            {"name": name, "description": description or name, **({"input": {"hint": hint}} if hint else {})}
-        )
+        result.append({"name": name, "description": description or name, **({"input": {"hint": hint}} if hint else {})})
     return result

@@ -91,9 +91,7 @@ def test_files(tmp_path: Path) -> None:
         peer.open().turn("!read a.py !write a.py|x")
         refused = "refused: -32601 Method not found\n"
         assert peer.said() == f"read a.py {refused}write a.py {refused}"
-        peer.answers["fs/read_text_file"] = lambda p: {
-            "content": f"{p['path']} {p.get('line')} {p.get('limit')}"
-        }
+        peer.answers["fs/read_text_file"] = lambda p: {"content": f"{p['path']} {p.get('line')} {p.get('limit')}"}
         peer.answers["fs/write_text_file"] = lambda _p: {}
         peer.seen.clear()
         peer.turn("!read a.py !read /b|2|3 !write a.py|x\\ny")
@@ -124,9 +122,7 @@ def test_elicitation(tmp_path: Path) -> None:
         peer.open().turn("!elicit form Who? !elicit url")
     form, url = [f["params"] for f in peer.seen if f.get("method") == "elicitation/create"]
     assert schema.CreateFormSessionElicitationRequest.model_validate(form).message == "Who?"
-    assert (
-        schema.CreateUrlSessionElicitationRequest.model_validate(url).elicitation_id == url["elicitationId"]
-    )
+    assert schema.CreateUrlSessionElicitationRequest.model_validate(url).elicitation_id == url["elicitationId"]
     assert peer.said() == 'elicit form: {"action": "decline"}\nelicit url: {"action": "decline"}\n'
 
 

@@ -184,13 +184,9 @@ def test_diff_output_and_growing_output(tmp_path: Path) -> None:
     with Peer(tmp_path) as peer:
         peer.open().turn("!diff new.py||x\\ny !diff old.py|a|b !output 50000 !grow 4 8")
     created, changed, *_ = peer.updates("tool_call")
-    assert created["content"] == [
-        {"type": "diff", "path": f"{tmp_path}/new.py", "oldText": None, "newText": "x\ny"}
-    ]
+    assert created["content"] == [{"type": "diff", "path": f"{tmp_path}/new.py", "oldText": None, "newText": "x\ny"}]
     assert changed["content"][0]["oldText"] == "a"
-    contents = [
-        u["content"][0]["content"]["text"] for u in peer.updates("tool_call_update") if "content" in u
-    ]
+    contents = [u["content"][0]["content"]["text"] for u in peer.updates("tool_call_update") if "content" in u]
     assert [len(c) for c in contents] == [50000, *(len(tools.LINE) * n for n in (2, 4, 6, 8))]
 
 
@@ -289,9 +285,7 @@ def test_two_sessions_run_at_once_and_one_refuses_a_second_prompt(tmp_path: Path
         assert peer.turn("!say other")["result"] == END
         Gates(tmp_path).open("g")
         assert peer.until(first)["result"] == END
-    assert (
-        log.records(peer.log, "violation")[0]["what"] == "a prompt while another is running in this session"
-    )
+    assert log.records(peer.log, "violation")[0]["what"] == "a prompt while another is running in this session"
 
 
 # --- noise and children

@@ -9,8 +9,7 @@ from tests.fake_agent.script import unescape
 from tests.fake_agent.turn import Turn, directive
 
 GARBAGE = (
-    b"Welcome to fake agent v1!\n\n\x1b[31mred\x1b[0m\n\x1b]0;title\x07\n{not json}\n\xff\xfe\n"
-    b'42\nnull\n[]\n"text"\n'
+    b'Welcome to fake agent v1!\n\n\x1b[31mred\x1b[0m\n\x1b]0;title\x07\n{not json}\n\xff\xfe\n42\nnull\n[]\n"text"\n'
 )
 
 
@@ -44,9 +43,7 @@ def cancelled_as(turn: Turn, reason: str) -> None:
 
 @directive("crash")
 def crash(_turn: Turn, code: str) -> None:
-    sys.stderr.write(
-        'Traceback (most recent call last):\n  File "fake.py", line 1\nRuntimeError: told to crash\n'
-    )
+    sys.stderr.write('Traceback (most recent call last):\n  File "fake.py", line 1\nRuntimeError: told to crash\n')
     sys.stderr.flush()
     number = int(code or 3)
     if number < 0:
