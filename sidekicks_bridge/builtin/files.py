@@ -96,7 +96,7 @@ class Workspace:
             os.close(handle)
         if len(data) > MAX_BYTES or b"\0" in data[:_BINARY_PROBE]:
             return None
-        return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+        return data.decode("utf-8", errors="replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
     def _is_inside(self, folder: str) -> bool:
         if folder not in self._inside:

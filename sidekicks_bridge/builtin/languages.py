@@ -75,9 +75,9 @@ _TYPES_AND_METHODS = (
     r"\s*" + _MODIFIERS + r"*(?:fun|func|def)\s+(?:<[^>]*>\s*)?([\w.]+)",
     r"\s+" + _MODIFIERS + r"+" + _CONTROL + r"(?:[\w<>\[\],.?]+\s+)?(\w+)\s*\([^;]*$",
 )
+_RUST_MODIFIERS = r"(?:(?:default|const|async|unsafe|extern(?:\s+\"[^\"]*\")?)\s+)*"
 _RUST = (
-    r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:default|const|async|unsafe|extern(?:\s+\"[^\"]*\")?)\s+)*"
-    + r"(?:fn|struct|enum|trait|union|mod|type|static|const)\s+(\w+)",
+    rf"\s*(?:pub(?:\([^)]*\))?\s+)?{_RUST_MODIFIERS}(?:fn|struct|enum|trait|union|mod|type|static|const)\s+(\w+)",
     r"\s*(?:unsafe\s+)?impl\b[^{;]*?(\w+)\s*(?:<[^{]*)?(?:\{|where|$)",
     r"\s*macro_rules!\s*(\w+)",
 )

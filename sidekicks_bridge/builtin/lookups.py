@@ -151,11 +151,13 @@ def collect_marks(workspace: Workspace, turn: Turn, _arguments: str) -> None:
 
 
 def _marks(text: str) -> list[tuple[int, str]]:
-    found = []
-    for number, line in enumerate(text.split("\n"), 1):
-        match = _MARK.search(line[:2000])  # nobody writes a remark further to the right
-        if match is not None:
-            found.append((number, line[match.start() :].strip()[:_MARK_WIDTH]))
+    found: list[tuple[int, str]] = []
+    number, counted_to = 1, 0
+    for match in _MARK.finditer(text):
+        number += text.count("\n", counted_to, match.start())
+        counted_to = match.start()
+        if not found or found[-1][0] != number:
+            found.append((number, text[counted_to : counted_to + _MARK_WIDTH].partition("\n")[0].strip()))
     return found
 
 

@@ -82,9 +82,9 @@ class Scribe:
     def _minutes(self, turn: Turn, _arguments: str) -> None:
         if not self._unwritten:
             turn.say(
-                "There is nothing to write: I was shown no message since the last minutes, and a command comes "
-                f"to me without the channel's messages. Write me something first, e.g. `@{self._name} keep this`: "
-                "with that I see what was said, and `/minutes` can write it."
+                "There is nothing to write: I was shown no message since the last minutes, and a command "
+                "comes to me without the channel's messages. Write me something first, e.g. "
+                f"`@{self._name} keep this`: with that I see what was said, and `/minutes` can write it."
             )
             return
         messages = list(self._unwritten)
