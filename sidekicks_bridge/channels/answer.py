@@ -5,7 +5,6 @@ Does no I/O and knows no channel; what it returns are the events for those who w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.agents.contract import (
@@ -33,6 +32,8 @@ from sidekicks_bridge.protocol.parts import (
 from sidekicks_bridge.store.parts import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sidekicks_bridge.protocol.types import Message
 
 
@@ -106,9 +107,7 @@ class Answer:
         assert isinstance(part, ToolCallPart)
         return part
 
-    def add_permission(
-        self, request_id: str, tool_call_id: str, options: list[PermissionOption]
-    ) -> list[MessageDelta]:
+    def add_permission(self, request_id: str, tool_call_id: str, options: list[PermissionOption]) -> list[MessageDelta]:
         """A permission question, open."""
         self._permissions[request_id] = len(self._parts)
         return [self._add(PermissionPart(request_id=request_id, tool_call_id=tool_call_id, options=options))]

@@ -259,6 +259,13 @@ class Channel:
             self.flow.set_state(running, "tool")
         return accepted
 
+    async def cancel_all(self) -> None:
+        """Cancel every turn here."""
+        await self.inbox.call(self._cancel_all)
+
+    async def _cancel_all(self) -> None:
+        await self.flow.cancel(list(self.state.turns))
+
     async def end_turns_of(self, agent: str) -> None:
         """Cancel every turn of an agent here: it was removed or stopped."""
         await self.inbox.call(self._end_turns_of, agent)

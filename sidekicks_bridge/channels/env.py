@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from sidekicks_bridge.agents.contract import Agents
     from sidekicks_bridge.channels.announced import AnnouncedCommands
     from sidekicks_bridge.channels.journal import Journal
@@ -28,7 +29,9 @@ class Subscriber(Protocol):
 class Spawn(Protocol):
     """Starts a child task whose failure is contained."""
 
-    def __call__(self, task: Callable[..., Awaitable[object]], *args: object) -> None: ...
+    def __call__(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+        """Start ``task(*args)``."""
+        ...
 
 
 @dataclass(frozen=True)

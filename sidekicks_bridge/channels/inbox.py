@@ -1,14 +1,16 @@
-"""The inbox of a channel: the only way to change what the channel's task owns. Order of arrival is order of handling."""
+"""The inbox of an owner: the only way to change what its task owns. Order of arrival is order of handling."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 
 from sidekicks_bridge.protocol.errors import SidekicksError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
 

@@ -1,9 +1,8 @@
-"""Writes what happens to the store. Owns what the disk refused: it waits here and is tried again, so nothing is lost."""
+"""Writes what happens to the store. Owns what the disk refused: it waits here and is tried again."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,6 +12,8 @@ from sidekicks_bridge.protocol.types import Message, StorageState
 from sidekicks_bridge.store.contract import Change, PutMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidekicks_bridge.store.contract import Store
 
 RETRY_SECONDS = 5.0

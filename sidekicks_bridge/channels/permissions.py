@@ -55,7 +55,7 @@ class OpenPermissions:
         if option_id is not None and option_id not in offered:
             raise SidekicksError(
                 "invalidParams",
-                f"{permission.agent} does not offer the option {option_id!r}. It offers: {', '.join(offered) or 'none'}.",
+                f"@{permission.agent} does not offer {option_id!r}. It offers: {', '.join(offered) or 'nothing'}.",
                 {"optionId": option_id, "offered": offered},
             )
         self._resolve(request_id, option_id)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sidekicks_bridge.channels.context import Limits, Utterance, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
 from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
-from sidekicks_bridge.store.contract import StoredMember
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Message, SessionOrigin
-    from sidekicks_bridge.store.contract import StoredChannel
+    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
 LOG_MESSAGES = 200
 """How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""

@@ -44,9 +44,7 @@ _log = logging.getLogger(__name__)
 class TurnFlow:
     """Moves the channel's turns on, one at a time."""
 
-    def __init__(
-        self, state: ChannelState, inbox: Inbox, permissions: OpenPermissions, sessions: Sessions
-    ) -> None:
+    def __init__(self, state: ChannelState, inbox: Inbox, permissions: OpenPermissions, sessions: Sessions) -> None:
         self._state = state
         self._inbox = inbox
         self._permissions = permissions
@@ -90,9 +88,9 @@ class TurnFlow:
                 if error.code != "shuttingDown":
                     await self._inbox.call(self._finish, turn, None, error)
             except Exception as bug:  # a child task's failure is contained: the turn fails, the channel goes on
-                error = SidekicksError("turnFailed", f"A bug in the bridge ended this turn ({type(bug).__name__}).")
                 _log.exception("turn %s of %s", turn.id, turn.agent)
-                await self._inbox.call(self._finish, turn, None, error)
+                failure = SidekicksError("turnFailed", f"A bug in the bridge ended this turn ({type(bug).__name__}).")
+                await self._inbox.call(self._finish, turn, None, failure)
         if turn.scope.cancelled_caught:
             await self._inbox.call(self._finish, turn, PromptResult("cancelled"), None)
         self._inbox.cast(self.advance)  # only now: the lease has been given back
@@ -232,9 +230,7 @@ class TurnFlow:
         failure = None if error is None or turn.cancelled else TurnError(code=error.code, message=error.message)
         await self.end(turn, reason, failure, result.usage if result else None)
 
-    async def end(
-        self, turn: PendingTurn, reason: str, failure: TurnError | None, usage: Usage | None = None
-    ) -> None:
+    async def end(self, turn: PendingTurn, reason: str, failure: TurnError | None, usage: Usage | None = None) -> None:
         """Finish the turn's message; in the same step the turn leaves the list."""
         answer = turn.answer
         assert answer is not None
