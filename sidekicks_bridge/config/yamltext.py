@@ -83,14 +83,15 @@ def decode(data: bytes) -> str:
 
 def read(text: str) -> Document:
     """Read ``text``; an empty one gives ``data`` None. Raises `Unreadable` with a sentence for a person."""
-    root = _compose(text.removeprefix("\ufeff"))
+    root = compose(text.removeprefix("\ufeff"))
     walk = _Walk()
     if root is not None:
         walk.document.data = walk.value(root, ())
     return walk.document
 
 
-def _compose(text: str) -> Node | None:
+def compose(text: str) -> Node | None:
+    """ruamel's nodes of ``text`` (no byte order mark), whose marks say where they stand. Raises `Unreadable`."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
@@ -210,6 +211,8 @@ class _Walk:
                 continue
             self.document.keys[here] = place
             result[key.value] = self.value(value, here)
+            if result[key.value] is None:  # ruamel places what is not there at the next token
+                self.document.values[here] = place
         for base in merged:
             self._merge(base, result, path)
         return result
