@@ -105,6 +105,11 @@ class Channel:
         answers += self.voices.late_answers()
         return [answer.short_message() for answer in answers] + list(self.state.queued.values())
 
+    def streaming(self, message_id: str) -> Message | None:
+        """A message that streams here, whole."""
+        answers = [turn.answer for turn in self.state.turns if turn.answer is not None] + self.voices.late_answers()
+        return next((answer.message for answer in answers if answer.message.id == message_id), None)
+
     def turns(self) -> list[Turn]:
         """All turns of the channel, in running order."""
         return self.flow.views()

@@ -5,7 +5,7 @@ What happens inside a channel is the channel's; names are unique here without re
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.channel import Channel
@@ -262,5 +262,5 @@ class Directory:
 
 
 def _check_root(root: str | None) -> None:
-    if root is not None and not os.path.isabs(root):
+    if root is not None and not Path(root).is_absolute():
         raise SidekicksError("invalidParams", f"The folder {root!r} is not an absolute path.", {"root": root})
