@@ -1,7 +1,4 @@
-"""Writing the configuration file: whole or not at all, to where a link points, with the mode it had.
-
-`edit_file` is what ``config/edit`` does: one change, refused if the file does not parse or would become worse by it.
-"""
+"""Writing the configuration file: whole or not at all, to where a link points, with the mode it had."""
 
 from __future__ import annotations
 
@@ -9,42 +6,15 @@ import contextlib
 import os
 import secrets
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sidekicks_bridge.config.edit import edit
-from sidekicks_bridge.config.load import Parsed, parse, read_text
-from sidekicks_bridge.config.yamltext import Unreadable
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 NEW_FILE_MODE = 0o600
 BOM = b"\xef\xbb\xbf"
-
-
-def edit_file(path: Path, keys: Sequence[str | int], value: Any) -> Parsed:
-    """Set ``value`` at ``keys`` in the file (None: remove), and say what the file then says.
-
-    Raises SidekicksError configInvalid (the file does not parse, or the change would add an error), invalidParams,
-    configUnwritable (with the reason).
-    """
-    try:
-        text = read_text(path)
-    except Unreadable as error:
-        raise SidekicksError("configInvalid", f"The configuration is not changed: {error}") from None
-    changed = edit(text, keys, value)
-    after = parse(changed, path)
-    if changed == text:
-        return after
-    known = {problem.message for problem in parse(text, path).errors}
-    if worse := next((problem for problem in after.errors if problem.message not in known), None):
-        raise SidekicksError(
-            "configInvalid", f"The configuration is not changed: {worse.message}", {"path": worse.path}
-        )
-    write_text(path, changed, expected=text)
-    return after
 
 
 def write_text(path: Path, text: str, *, expected: str | None = None) -> None:

@@ -115,10 +115,10 @@ class Splice:
                 return self._text.index(":", key.end_mark.index) + 1
             return self._end(value)
         if node.id == "scalar" and node.style in {"|", ">"}:
-            return node.start_mark.index + len(self._text[node.start_mark.index : node.end_mark.index].rstrip())
+            start = int(node.start_mark.index)
+            return start + len(self._text[start : node.end_mark.index].rstrip())
         if node.id == "scalar" or node.flow_style:
-            end: int = node.end_mark.index
-            return end
+            return int(node.end_mark.index)
         return self._end(node.value[-1])
 
     def _line_start(self, index: int) -> int:
