@@ -258,7 +258,9 @@ def _number(text: str, kind: str) -> int | float | None:
     try:
         if kind == "int":
             return int(digits, 10 if digits.lstrip("+-").isdigit() else 0)
-        number = math.nan if "nan" in digits else float(digits.replace(".inf", "inf"))
-        return int(number) if number.is_integer() else number
-    except ValueError:
+        number = float(digits)
+    except ValueError:  # .inf and .nan, too
         return None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
