@@ -162,3 +162,8 @@ def edit_distance(left: str, right: str) -> int:
             current.append(cost)
         before_last, last = last, current
     return last[-1]
+
+
+def may_begin_mention(text: str, at: int) -> bool:
+    """Whether the ``@`` at ``at`` stands where a mention may, and not in code: where completion offers names."""
+    return _may_stand(text, at) and not any(start <= at < end for start, end in code_ranges(text))

@@ -32,7 +32,8 @@ class RoutingView:
 
     ``agents``: every configured agent. ``members``: the agents of the channel, in the order they joined.
     ``direct``: the agent of a direct conversation. ``commands``: what each agent announced (absent: never).
-    ``last_active``: the last agent with a running or queued turn here, else the author of the last agent message.
+    ``last_active``: the last agent with a running or queued turn here, else the author of the last agent message who is
+    still a member.
     ``forbidden``: why no agent may run here, if so.
     """
 
@@ -156,7 +157,7 @@ def _note_peers(mentions: Mentions, view: RoutingView, notes: list[RouteNote]) -
 def _default_target(view: RoutingView) -> list[str]:
     """Rule 2c, else the problem of 2d."""
     present = [name for name in view.members if name in view.agents]
-    if view.last_active in present and view.last_active is not None:
+    if view.last_active is not None and view.last_active in view.agents:
         return [view.last_active]
     if len(present) == 1:
         return present

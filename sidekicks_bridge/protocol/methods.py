@@ -100,6 +100,7 @@ METHODS: tuple[Method, ...] = (
     ),
     Method("sidekicks/message/remove", MessageRef, Empty, "Remove a queued message without trace."),
     Method("sidekicks/turn/cancel", CancelTurn, Empty, "Cancel a turn, or the running message."),
+    Method("sidekicks/turn/retry", MessageRef, Empty, "Prompt the agent of a failed answer anew."),
     Method(
         "sidekicks/permission/answer",
         AnswerPermission,

@@ -53,10 +53,14 @@ class DirectChannel(Wire, kw_only=True):
 
 
 class OpenChannel(Wire, kw_only=True):
-    """Open (and subscribe to) a channel, with its newest ``limit`` messages."""
+    """Open (and subscribe to) a channel, with its newest ``limit`` messages.
+
+    ``keepRoot``: do not make the client's folder the root of a channel that has none (scripts).
+    """
 
     channel_id: str
     limit: int = 50
+    keep_root: bool = False
 
 
 class OpenedChannel(Wire, kw_only=True):

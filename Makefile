@@ -1,0 +1,70 @@
+# What a developer does with this project. Every target sets up what it needs in .venv; a second run is fast.
+
+SHELL := /bin/sh
+.SUFFIXES:
+.DEFAULT_GOAL := help
+export PYTHONUTF8 := 1
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+DIR ?=
+ARGS ?=
+
+.PHONY: help setup demo test test-long check format gen lock bench clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
+
+setup: $(VENV)/.dev ## install everything into .venv
+
+demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder: work in that folder)
+	@DIR='$(DIR)' scripts/demo
+
+test: $(VENV)/.dev ## run the tests but the long ones (ARGS='-k route' passes arguments on)
+	$(PY) -m pytest -m 'not long' $(ARGS)
+
+test-long: $(VENV)/.dev ## run the tests that take minutes
+	$(PY) -m pytest -m long $(ARGS)
+
+check: $(VENV)/.dev ## format, lint, types, layers, generated files, spelling, sizes
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-logo
+	$(PY) -m sidekicks_bridge.protocol.codegen --check
+	$(PY) scripts/architecture.py --check
+	git ls-files -z | xargs -0 $(BIN)/codespell
+	$(PY) -m pytest -q tests/test_project.py
+
+format: $(VENV)/.dev ## format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference page, picture of the architecture
+	$(PY) -m sidekicks_bridge.protocol.codegen
+	$(PY) scripts/architecture.py
+
+bench: $(VENV)/.dev ## measure start-up: what an import costs, how long a verb takes
+	$(PY) scripts/bench.py
+
+lock: ## take the newest allowed version of everything into constraints.txt
+	scripts/lock
+
+clean: ## remove what make made
+	rm -rf $(VENV) .build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+$(PY):
+	@python=$$(PYTHON='$(PYTHON)' scripts/find-python) && "$$python" -m venv $(VENV)
+	@$(PIP) --constraint constraints.txt pip
+
+$(VENV)/.run: $(PY) pyproject.toml constraints.txt
+	@echo 'Installing Sidekicks Bridge into $(VENV) …'
+	@$(PIP) --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@echo 'Installing the tools for development into $(VENV) …'
+	@$(PIP) --constraint constraints.txt --group dev
+	@touch $@

@@ -1,0 +1,59 @@
+"""The command `sidekicks`: the first word names an entry point, and only that one is imported.
+
+Owns the table of words. It must stay free to import: the hot verbs start in milliseconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+_USAGE_ERROR = 64
+
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
+    "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
+    "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
+    "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command that ``argv`` (without the program's name) names; answers its exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    word = words[0] if words else "help"
+    if word in ("help", "-h", "--help"):
+        sys.stdout.write(_usage())
+        return 0
+    if word in ("version", "-V", "--version"):
+        from sidekicks_bridge import __version__
+
+        sys.stdout.write(f"sidekicks {__version__}\n")
+        return 0
+    if word not in _COMMANDS:
+        sys.stderr.write(_unknown(word))
+        return _USAGE_ERROR
+    code: object = import_module(_COMMANDS[word][0]).main(words[1:])
+    return code if isinstance(code, int) else 0
+
+
+def _usage() -> str:
+    rows = "\n".join(f"  {word:<9}{text}" for word, (_, text) in _COMMANDS.items())
+    return (
+        "Sidekicks Bridge: a group chat for coding agents.\n\n"
+        f"usage: sidekicks <command> [arguments]\n\n{rows}\n"
+        "  version  print the version\n"
+        "  help     print this; `sidekicks <command> --help` says more\n"
+    )
+
+
+def _unknown(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, [*_COMMANDS, "version", "help"], n=1)
+    hint = f" Did you mean `sidekicks {close[0]}`?" if close else ""
+    return f"sidekicks: there is no command {word!r}.{hint} `sidekicks help` lists them.\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

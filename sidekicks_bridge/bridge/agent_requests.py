@@ -1,0 +1,103 @@
+"""Requests about agents, their sessions and the configuration. Each method is one request of the protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.requests import AgentLogs, ConfigView, Empty, Problems, RecentConfigs
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.bridge.bridge import Bridge
+    from sidekicks_bridge.bridge.client import Client
+    from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol import requests as wire
+
+
+class AgentRequests:
+    """What can be asked about agents."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def start(self, client: Client, params: wire.AgentRef) -> Empty:
+        """`agent/start`."""
+        if client.trusted is False:
+            raise SidekicksError("untrusted", "This folder is not trusted, so no agent is started from it.")
+        await self._bridge.agents.start(self._name(params.agent))
+        return Empty()
+
+    async def stop(self, _client: Client, params: wire.AgentRef) -> Empty:
+        """`agent/stop`: its turns are cancelled first, so that nothing looks like a crash."""
+        await self._stop(self._name(params.agent))
+        return Empty()
+
+    async def restart(self, client: Client, params: wire.AgentRef) -> Empty:
+        """`agent/restart`."""
+        await self._stop(self._name(params.agent))
+        return await self.start(client, params)
+
+    async def _stop(self, agent: str) -> None:
+        for channel in self._bridge.directory.all():
+            await channel.end_turns_of(agent)
+        await self._bridge.agents.stop(agent)
+
+    async def logs(self, client: Client, params: wire.AgentRef) -> AgentLogs:
+        """`agent/logs`: and the client follows from now on."""
+        agent = self._name(params.agent)
+        self._bridge.clients.follow(agent, client)
+        return AgentLogs(lines=self._bridge.agents.logs(agent))
+
+    async def set_mode(self, _client: Client, params: wire.SetMode) -> Empty:
+        """`session/setMode`."""
+        channel, agent = self._member(params.channel_id, params.agent)
+        if params.mode_id is None and params.model_id is None:
+            raise SidekicksError("invalidParams", "Name a modeId or a modelId.")
+        await channel.sessions.set_mode(agent, params.mode_id, params.model_id)
+        return Empty()
+
+    async def set_option(self, _client: Client, params: wire.SetOption) -> Empty:
+        """`session/setOption`."""
+        channel, agent = self._member(params.channel_id, params.agent)
+        await channel.sessions.set_option(agent, params.option_id, params.value)
+        return Empty()
+
+    def _name(self, agent: str) -> str:
+        return self._bridge.directory.agent_name(agent)
+
+    def _member(self, channel_id: str, agent: str) -> tuple[Channel, str]:
+        channel = self._bridge.directory.get(channel_id)
+        name = self._name(agent)
+        if name not in channel.state.members:
+            raise SidekicksError("notMember", f"@{name} is not a member of {channel.state.title}.", {"agent": agent})
+        return channel, name
+
+
+class ConfigRequests:
+    """What can be asked about the configuration."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def get(self, _client: Client, _params: wire.Empty) -> ConfigView:
+        """`config/get`."""
+        return await self._bridge.configuration.view()
+
+    async def validate(self, _client: Client, params: wire.ConfigText) -> Problems:
+        """`config/validate`."""
+        return Problems(problems=await self._bridge.configuration.validate(params.text))
+
+    async def edit(self, _client: Client, params: wire.EditConfig) -> Problems:
+        """`config/edit`."""
+        problems = await self._bridge.configuration.edit(params.path, params.value)
+        await self._bridge.config_changed()
+        return Problems(problems=problems)
+
+    async def recent(self, _client: Client, _params: wire.Empty) -> RecentConfigs:
+        """`config/recent`."""
+        return RecentConfigs(paths=self._bridge.recent.recent())
+
+
+async def not_supported(_client: Client, _params: object) -> Empty:
+    """What a later version will do."""
+    raise SidekicksError("notSupported", "This version of the bridge keeps no permission rules yet.")

@@ -1,0 +1,51 @@
+"""Everything that waits for the user, over all channels: permissions, errors, unread messages, queued ones. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.protocol.types import AttentionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol.types import Turn
+
+
+def attention(channels: Iterable[Channel]) -> list[AttentionItem]:
+    """The list: questions first, then what is unread, then what is queued and why."""
+    items = [item for channel in channels for item in _of(channel)]
+    rank = {"permission": 0, "error": 1, "unread": 2, "queued": 3}
+    return sorted(items, key=lambda item: rank[item.kind])
+
+
+def _of(channel: Channel) -> Iterator[AttentionItem]:
+    title = channel.state.title
+    for permission in channel.open_permissions():
+        yield AttentionItem(
+            kind="permission",
+            channel_id=channel.id,
+            agent=permission.agent,
+            request_id=permission.request_id,
+            text=f"@{permission.agent} asks in {title}: {permission.tool_call.title}",
+        )
+    if channel.state.unread:
+        count = channel.state.unread
+        text = f"{count} unread {'message' if count == 1 else 'messages'} in {title}"
+        yield AttentionItem(kind="unread", channel_id=channel.id, count=count, text=text)
+    for turn in channel.turns():
+        if turn.state == "queued" and turn.waits_for is not None and turn.waits_for.reason != "channel":
+            yield AttentionItem(
+                kind="queued",
+                channel_id=channel.id,
+                agent=turn.agent,
+                message_id=turn.in_reply_to,
+                text=f"@{turn.agent} in {title} waits: {_why(turn)}",
+            )
+
+
+def _why(turn: Turn) -> str:
+    if turn.waits_for is not None and turn.waits_for.reason == "agentBusy":
+        return "it is busy in another channel"
+    return "as many agents run as may"

@@ -1,0 +1,207 @@
+"""The application: everything that runs in an owner, put together. Faces call its requests; agents report to it.
+
+Owns the order of starting and stopping. What can be asked of it is in `requests`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import anyio
+
+from sidekicks_bridge.bridge.attention import attention
+from sidekicks_bridge.bridge.clients import Clients
+from sidekicks_bridge.bridge.configuration import Configuration
+from sidekicks_bridge.channels.announced import AnnouncedCommands
+from sidekicks_bridge.channels.directory import Directory
+from sidekicks_bridge.channels.env import Env
+from sidekicks_bridge.channels.journal import Journal
+from sidekicks_bridge.clock import SystemClock
+from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.events import (
+    AgentLog,
+    AgentStateChanged,
+    AttentionChanged,
+    ChannelsChanged,
+    ConfigChanged,
+    StorageChanged,
+)
+from sidekicks_bridge.protocol.types import Agent, StorageState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from anyio.abc import TaskGroup
+
+    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.protocol.base import Wire
+    from sidekicks_bridge.protocol.types import AgentState, Channel
+
+_log = logging.getLogger(__name__)
+CLOSE_SECONDS = 1.8
+"""Editors kill a server about two seconds after `exit`; storing what streams and stopping agents must fit in."""
+
+
+class Bridge:
+    """One owner's application. Implements `AgentSink`. Use `start`, then requests, then `stop`."""
+
+    def __init__(self, task_group: TaskGroup, config_path: Path) -> None:
+        self._task_group = task_group
+        self.clock = SystemClock()
+        self.ids = Ulids()
+        self.clients = Clients()
+        self.configuration = Configuration(config_path)
+        self._attention_count = 0
+        self.stopping = False
+
+    async def start(self) -> None:
+        """Read the configuration, open the store, load the channels. Starts no agent."""
+        from sidekicks_bridge.agents.manager import AgentManager
+        from sidekicks_bridge.store.open import open_channel_preferences, open_global_preferences, open_store
+
+        path = self.configuration.path
+        await self.configuration.reload()
+        self.store = await open_store(path)
+        self.preferences = await open_channel_preferences(path, self.store)
+        self.recent = await open_global_preferences()
+        self.journal = Journal(self.store, self._storage_changed)
+        self.announced = AnnouncedCommands(self.journal)
+        await self.announced.load(self.store)
+        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer)
+        self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
+        self.env = Env(
+            agents=self.agents,
+            store=self.store,
+            journal=self.journal,
+            announced=self.announced,
+            ids=self.ids,
+            clock=self.clock,
+            config=lambda: self.configuration.current,
+            spawn=self.spawn,
+            to_all=self.to_all,
+            channel_changed=self.channel_changed,
+        )
+        self.directory = Directory(self.env, self.preferences.read_mark)
+        await self.directory.load()
+        self.spawn(self.directory.run)
+        self.spawn(self.journal.retry)
+        await self.directory.declare(self.configuration.current.channels)
+        self.recent.note_recent(str(path), self.clock.now())
+        self._attention_count = len(attention(self.directory.all()))
+
+    def run_in_background(self) -> None:
+        """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
+        self.spawn(self.configuration.watch, self.config_changed)
+        self.spawn(self._forget_prompts)
+
+    async def _forget_prompts(self) -> None:
+        from datetime import UTC, datetime, timedelta
+
+        keep = timedelta(seconds=self.configuration.current.limits.keep_prompts)
+        await self.store.drop_prompts((datetime.now(UTC) - keep).isoformat())
+
+    async def stop(self) -> None:
+        """Keep what streams (marked interrupted), stop the agents, close the store."""
+        self.stopping = True
+        with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
+            for channel in self.directory.all():
+                await channel.interrupt()
+            await self.agents.aclose()
+        with anyio.CancelScope(shield=True):
+            await self.preferences.close()
+            await self.recent.close()
+            await self.store.close()
+
+    def spawn(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+        """Start a child task; its failure is logged and ends nothing else."""
+        self._task_group.start_soon(_contained, task, args)
+
+    # ── telling clients ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_all(self, event: Wire) -> None:
+        """Send an event to every client; what waits for the user may have changed with it."""
+        self.clients.to_all(event)
+        self.attention_changed()
+
+    def channels(self) -> list[Channel]:
+        """All channels as clients see them."""
+        return [channel.state.view() for channel in self.directory.all()]
+
+    def channel_changed(self) -> None:
+        """A channel was made, changed, deleted, or a message in it finished."""
+        self.clients.to_all(ChannelsChanged(channels=self.channels()))
+        self.attention_changed()
+
+    def attention_changed(self) -> None:
+        """Tell how much waits for the user, if that changed."""
+        count = len(attention(self.directory.all()))
+        if count != self._attention_count:
+            self._attention_count = count
+            self.clients.to_all(AttentionChanged(count=count))
+
+    def _storage_changed(self, state: StorageState) -> None:
+        self.clients.to_all(StorageChanged(persistent=state.persistent, reason=state.reason))
+
+    async def config_changed(self) -> None:
+        """The configuration was read again: put it in force and say so. Running agents are not touched."""
+        config = self.configuration.current
+        self.agents.configure(config.agents, config.limits)
+        await self.directory.declare(config.channels)
+        self.clients.to_all(
+            ConfigChanged(agents=self.agent_list(), channels=self.channels(), problems=self.configuration.problems)
+        )
+
+    def agent_list(self) -> list[Agent]:
+        """Every configured agent and how it is doing."""
+        agents: list[Agent] = []
+        for spec in self.configuration.current.agents:
+            state, error = self.agents.state(spec.name)
+            agents.append(
+                Agent(
+                    name=spec.name,
+                    title=spec.title,
+                    icon=spec.icon,
+                    description=spec.description,
+                    state=state,
+                    error=error,
+                    origin="builtin" if spec.builtin else "config",
+                    commands=self.announced.of(spec.name),
+                )
+            )
+        return agents
+
+    # ── what agents report (AgentSink) ───────────────────────────────────────────────────────────────────────────
+
+    def agent_state(self, agent: str, state: AgentState, error: str | None) -> None:
+        """An agent's process changed state."""
+        self.clients.to_all(AgentStateChanged(agent=agent, state=state, error=error))
+
+    def agent_log(self, agent: str, line: str) -> None:
+        """An agent wrote a line to stderr."""
+        self.clients.to_followers(agent, AgentLog(agent=agent, line=line))
+
+    def session_update(self, agent: str, channel_id: str, update: SessionUpdate) -> None:
+        """A session said something: to its channel, unless that was deleted."""
+        if channel := self.directory.find(channel_id):
+            channel.update(agent, update)
+
+    def permission_asked(self, ask: PermissionAsk) -> None:
+        """An agent asks for permission: in its channel; without one the answer is no."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.permission_asked(ask)
+        else:
+            ask.answer(None)
+
+    def permission_withdrawn(self, ask: PermissionAsk) -> None:
+        """A question is void."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.permission_withdrawn(ask)
+
+
+async def _contained(task: Callable[..., Awaitable[object]], args: tuple[object, ...]) -> None:
+    try:
+        await task(*args)
+    except Exception:  # one child's failure must not cancel its siblings
+        _log.exception("a task of the bridge failed: %s", getattr(task, "__qualname__", task))

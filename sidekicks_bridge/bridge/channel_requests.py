@@ -1,0 +1,125 @@
+"""Requests about channels. Each method is one request of the protocol: client and parameters in, result out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.channels.prepare import prepare
+from sidekicks_bridge.protocol.requests import Empty, PreparedCommand, PreparedCommands, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidekicks_bridge.bridge.bridge import Bridge
+    from sidekicks_bridge.bridge.client import Client
+    from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol import requests as wire
+    from sidekicks_bridge.protocol.types import Channel as ChannelView
+
+PAGE_LIMIT = 500
+
+
+class ChannelRequests:
+    """What can be asked about channels."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def state(self, _client: Client, _params: wire.Empty) -> State:
+        """`state/get`."""
+        bridge = self._bridge
+        channels = list(bridge.directory.all())
+        return State(
+            agents=bridge.agent_list(),
+            channels=bridge.channels(),
+            permissions=[permission for channel in channels for permission in channel.open_permissions()],
+            turns=[turn for channel in channels for turn in channel.turns()],
+            storage=bridge.journal.state,
+            config=bridge.configuration.state,
+        )
+
+    async def create(self, _client: Client, params: wire.CreateChannel) -> ChannelView:
+        """`channel/create`."""
+        made = await self._bridge.directory.create(params.name, params.description, params.members, params.root)
+        return made.state.view()
+
+    async def direct(self, client: Client, params: wire.DirectChannel) -> ChannelView:
+        """`channel/direct`: one conversation per agent and folder."""
+        return (await self._bridge.directory.direct(params.agent, client.folder)).state.view()
+
+    async def open(
+        self, client: Client, params: wire.OpenChannel, answer: Callable[[wire.OpenedChannel], None]
+    ) -> None:
+        """`channel/open`: ``answer`` is called in the same step in which the client is subscribed."""
+        bridge = self._bridge
+        channel = bridge.directory.get(params.channel_id)
+        if channel.state.stored.root is None and client.folder is not None and not params.keep_root:
+            await bridge.directory.update(channel, None, None, client.folder)
+
+        def finish(opened: wire.OpenedChannel) -> None:
+            opened.draft = bridge.preferences.draft(channel.id)
+            opened.other_root = _other_root(channel, client)
+            answer(opened)
+
+        await channel.open(max(1, min(params.limit, PAGE_LIMIT)), client, finish)
+
+    async def close(self, client: Client, params: wire.ChannelRef) -> Empty:
+        """`channel/close`."""
+        self._bridge.directory.get(params.channel_id).close(client)
+        return Empty()
+
+    async def update(self, _client: Client, params: wire.UpdateChannel) -> ChannelView:
+        """`channel/update`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        await self._bridge.directory.update(channel, params.name, params.description, params.root)
+        return channel.state.view()
+
+    async def delete(self, _client: Client, params: wire.DeleteChannel) -> Empty:
+        """`channel/delete`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        await self._bridge.directory.delete(channel, params.confirm)
+        self._bridge.preferences.forget(channel.id)
+        return Empty()
+
+    async def invite(self, _client: Client, params: wire.ChannelAgent) -> ChannelView:
+        """`channel/invite`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        await self._bridge.directory.invite(channel, params.agent)
+        return channel.state.view()
+
+    async def remove(self, _client: Client, params: wire.ChannelAgent) -> ChannelView:
+        """`channel/remove`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        await self._bridge.directory.remove(channel, params.agent)
+        return channel.state.view()
+
+    async def mark_read(self, _client: Client, params: wire.MarkRead) -> Empty:
+        """`channel/markRead`: the mark never goes back, and all clients share it."""
+        bridge = self._bridge
+        channel = bridge.directory.get(params.channel_id)
+        seq = min(params.seq, channel.state.last_seq)
+        if seq > channel.state.read_mark:
+            channel.state.read_mark = seq
+            bridge.preferences.set_read_mark(channel.id, seq)
+            channel.state.unread = await bridge.store.unread(channel.id, seq)
+            bridge.channel_changed()
+        return Empty()
+
+    async def prepare(self, client: Client, params: wire.ChannelRef) -> PreparedCommands:
+        """`channel/prepare`: what is known now; members that never announced commands are started meanwhile."""
+        bridge = self._bridge
+        channel = bridge.directory.get(params.channel_id)
+        if client.trusted is not False:
+            bridge.spawn(prepare, channel, client.folder)
+        return PreparedCommands(
+            commands=[
+                PreparedCommand(agent=name, name=command.name, description=command.description, hint=command.hint)
+                for name in channel.state.members
+                for command in bridge.announced.of(name)
+            ]
+        )
+
+
+def _other_root(channel: Channel, client: Client) -> str | None:
+    root = channel.state.stored.root
+    return root if root is not None and client.folder is not None and root != client.folder else None

@@ -1,0 +1,212 @@
+"""Requests about messages, turns and permissions. Each method is one request of the protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sidekicks_bridge.bridge.attention import attention
+from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.requests import (
+    Accepted,
+    Attention,
+    Completions,
+    Empty,
+    MessagePage,
+    Prompt,
+    SearchHits,
+    SentMessage,
+    WholePart,
+)
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.bridge.bridge import Bridge
+    from sidekicks_bridge.bridge.client import Client
+    from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol import requests as wire
+    from sidekicks_bridge.protocol.types import Route
+
+PAGE_LIMIT = 500
+SEARCH_LIMIT = 200
+
+
+class MessageRequests:
+    """What can be asked about messages."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def send(self, client: Client, params: wire.SendMessage) -> SentMessage:
+        """`message/send`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        self._check_size(params)
+        if not params.text.strip():
+            raise SidekicksError("invalidParams", "The message is empty. Write something to send.")
+        delivery = await channel.send(
+            params.text,
+            params.attachments,
+            token=params.client_token,
+            folder=client.folder,
+            forbidden=_forbidden(channel, client),
+        )
+        return SentMessage(message_id=delivery.message.id, route=delivery.route)
+
+    def _check_size(self, params: wire.SendMessage) -> None:
+        limit = self._bridge.configuration.current.limits.message_bytes
+        size = len(params.text.encode("utf-8", "surrogatepass"))
+        attached = sum(len((one.text or "").encode("utf-8", "surrogatepass")) for one in params.attachments)
+        for what, bytes_ in (("message", size), ("attached text", attached)):
+            if bytes_ > limit:
+                raise SidekicksError(
+                    "tooLarge",
+                    f"The {what} has {bytes_:,} bytes; the limit is {limit:,} (limits.messageBytes). "
+                    "Attach a file instead, or raise the limit.",
+                    {"bytes": bytes_, "limit": limit},
+                )
+
+    async def preview(self, client: Client, params: wire.ChannelText) -> Route:
+        """`message/preview`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        return await channel.preview(params.text, _forbidden(channel, client))
+
+    async def page(self, _client: Client, params: wire.ListMessages) -> MessagePage:
+        """`message/list`."""
+        channel = self._bridge.directory.get(params.channel_id)
+        limit = max(1, min(params.limit, PAGE_LIMIT))
+        return await channel.page(params.before, params.after, limit)
+
+    async def part(self, _client: Client, params: wire.MessagePart) -> WholePart:
+        """`message/part`: nothing shortened, of a message that streams too."""
+        for channel in self._bridge.directory.all():
+            streaming = channel.streaming(params.message_id)
+            if streaming is not None and 0 <= params.part < len(streaming.parts):
+                return WholePart(part=streaming.parts[params.part])
+        part = await self._bridge.store.part(params.message_id, params.part)
+        if part is None:
+            raise SidekicksError(
+                "messageNotFound",
+                f"There is no part {params.part} of a message {params.message_id!r}.",
+                {"messageId": params.message_id, "part": params.part},
+            )
+        return WholePart(part=part)
+
+    async def search(self, _client: Client, params: wire.SearchMessages) -> SearchHits:
+        """`message/search`."""
+        limit = max(1, min(params.limit, SEARCH_LIMIT))
+        hits = await self._bridge.store.search(
+            params.query, channel_id=params.channel_id, author=params.author, limit=limit
+        )
+        return SearchHits(hits=hits)
+
+    async def prompt(self, _client: Client, params: wire.MessageRef) -> Prompt:
+        """`message/prompt`."""
+        prompt = await self._bridge.store.prompt(params.message_id)
+        if prompt is None:
+            raise SidekicksError(
+                "messageNotFound",
+                "For this message no prompt is kept: it is no agent's answer, or it is older than limits.keepPrompts.",
+                {"messageId": params.message_id},
+            )
+        return prompt
+
+    async def complete(self, _client: Client, params: wire.CompleteText) -> Completions:
+        """`message/complete`: LSP CompletionItems for a composer that is no LSP document."""
+        offset = _code_points(params.text, params.offset)
+        channel = self._bridge.directory.get(params.channel_id)
+        return Completions(
+            items=[completion_item(item, params.text) for item in self.suggest(channel, params.text, offset)]
+        )
+
+    def suggest(self, channel: Channel | None, text: str, offset: int) -> list[Suggestion]:
+        """What completes before ``offset`` (code points): in a channel's composer, or (None) in an ordinary buffer."""
+        bridge = self._bridge
+        members = list(channel.state.members) if channel else []
+        direct = channel is not None and channel.state.stored.kind == "direct"
+        specs = bridge.configuration.current.agents
+        choices = [Choice(spec.name, spec.title, spec.description, spec.name in members) for spec in specs]
+        if channel is None:
+            return complete_mention(text, offset, [Choice(c.name, c.title, c.description, True) for c in choices])
+        commands = {spec.name: bridge.announced.of(spec.name) for spec in specs}
+        mentions = [] if direct else complete_mention(text, offset, choices)
+        return mentions or complete_command(text, offset, members, commands, mentions_count=not direct)
+
+    async def remove(self, _client: Client, params: wire.MessageRef) -> Empty:
+        """`message/remove`."""
+        for channel in self._bridge.directory.all():
+            if params.message_id in channel.state.queued and await channel.remove_queued(params.message_id):
+                return Empty()
+        raise SidekicksError(
+            "messageNotFound",
+            "No such message is queued (any more): it was removed, or its first turn has begun.",
+            {"messageId": params.message_id},
+        )
+
+    async def cancel(self, _client: Client, params: wire.CancelTurn) -> Empty:
+        """`turn/cancel`."""
+        await self._bridge.directory.get(params.channel_id).cancel(params.turn_id)
+        return Empty()
+
+    async def retry(self, _client: Client, params: wire.MessageRef) -> Empty:
+        """`turn/retry`: the answer's agent is prompted anew with the same message."""
+        message = await self._bridge.store.message(params.message_id)
+        if message is None:
+            raise SidekicksError(
+                "messageNotFound", f"There is no message {params.message_id!r}.", {"messageId": params.message_id}
+            )
+        await self._bridge.directory.get(message.channel_id).retry(message)
+        return Empty()
+
+    async def answer_permission(self, _client: Client, params: wire.AnswerPermission) -> Accepted:
+        """`permission/answer`."""
+        for channel in self._bridge.directory.all():
+            if any(open_.request_id == params.request_id for open_ in channel.open_permissions()):
+                return Accepted(accepted=await channel.answer_permission(params.request_id, params.option_id))
+        return Accepted(accepted=False)
+
+    async def attention(self, _client: Client, _params: wire.Empty) -> Attention:
+        """`attention/list`."""
+        return Attention(items=attention(self._bridge.directory.all()))
+
+    async def set_draft(self, _client: Client, params: wire.ChannelText) -> Empty:
+        """`draft/set`."""
+        self._bridge.preferences.set_draft(self._bridge.directory.get(params.channel_id).id, params.text)
+        return Empty()
+
+
+def completion_item(item: Suggestion, text: str) -> dict[str, Any]:
+    """A suggestion as an LSP CompletionItem; its positions count UTF-16 units in ``text``."""
+    replaced = {"start": _position(text, item.start), "end": _position(text, item.end)}
+    fields = {
+        "label": item.label,
+        "kind": 3 if item.label.startswith("/") else 6,  # Function, Variable
+        "detail": item.detail,
+        "sortText": item.sort_text,
+        "filterText": item.filter_text,
+        "textEdit": {"range": replaced, "newText": item.label},
+    }
+    return fields if item.documentation is None else {**fields, "documentation": item.documentation}
+
+
+def _position(text: str, offset: int) -> dict[str, int]:
+    from sidekicks_bridge.channels.routing import utf16_length
+
+    line_start = text.rfind("\n", 0, offset) + 1
+    return {"line": text.count("\n", 0, offset), "character": utf16_length(text[line_start:offset])}
+
+
+def _code_points(text: str, utf16: int) -> int:
+    """A UTF-16 offset as a code point offset, clamped to the text."""
+    units = 0
+    for index, character in enumerate(text):
+        if units >= utf16:
+            return index
+        units += 1 + (character > "\uffff")
+    return len(text)
+
+
+def _forbidden(channel: Channel, client: Client) -> str | None:
+    """Why no agent may run for this client's message: its folder is expressly not trusted (design: Handshake)."""
+    root = channel.state.stored.root or client.folder
+    if client.trusted is False and root == client.folder:
+        return f"The folder {root} is not trusted, so no agent may run there. Trust it in your editor first."
+    return None

@@ -1,0 +1,304 @@
+"""A channel: one task that owns everything about one conversation. Requests and agents' updates reach it by its inbox.
+
+What a turn does is `turn_flow`, who answers is `routing`, what is held is `state`; here is what can be asked of it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.channels.answer import short
+from sidekicks_bridge.channels.context import text_of
+from sidekicks_bridge.channels.inbox import Inbox
+from sidekicks_bridge.channels.permissions import OpenPermissions
+from sidekicks_bridge.channels.routing import explain
+from sidekicks_bridge.channels.sessions import Sessions
+from sidekicks_bridge.channels.state import LOG_MESSAGES, ChannelState
+from sidekicks_bridge.channels.turn_flow import TurnFlow
+from sidekicks_bridge.channels.turns import Delivery, PendingTurn
+from sidekicks_bridge.channels.voices import Voices
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.events import MessageUpdated
+from sidekicks_bridge.protocol.parts import TextPart
+from sidekicks_bridge.protocol.requests import MessagePage, OpenedChannel
+from sidekicks_bridge.protocol.types import Author, Message
+from sidekicks_bridge.store.contract import PutMessage, PutTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.channels.env import Env, Subscriber
+    from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
+    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
+
+_TOKENS_KEPT = 256
+
+
+class Channel:
+    """One conversation. Public methods may be called from anywhere on the loop."""
+
+    def __init__(self, env: Env, stored: StoredChannel, members: list[StoredMember]) -> None:
+        self.state = ChannelState(env, stored, members)
+        self.inbox = Inbox()
+        self.permissions = OpenPermissions(self.state)
+        self.sessions = Sessions(self.state, self.inbox)
+        self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
+        self.voices = Voices(self.state, self.flow, self.permissions)
+        self._sent: OrderedDict[str, Delivery] = OrderedDict()
+        self._log_loaded = False
+
+    @property
+    def id(self) -> str:
+        """The channel's id."""
+        return self.state.id
+
+    async def run(self) -> None:
+        """The channel's task."""
+        await self.inbox.serve(self.voices.patience, self.voices.end_late)
+
+    # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
+        """Subscribe a client. ``answer`` gets the snapshot in the same step, so that every later event follows it."""
+        await self.inbox.call(self._open, limit, subscriber, answer)
+
+    async def _open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
+        page = await self.page(None, None, limit)
+        answer(
+            OpenedChannel(
+                channel=self.state.view(),
+                messages=page.messages,
+                has_more=page.has_more,
+                turns=self.flow.views(),
+                permissions=self.permissions.all(),
+            )
+        )
+        if subscriber not in self.state.subscribers:
+            self.state.subscribers.append(subscriber)
+
+    def close(self, subscriber: Subscriber) -> None:
+        """Unsubscribe a client."""
+        self.inbox.cast(self._close, subscriber)
+
+    def _close(self, subscriber: Subscriber) -> None:
+        if subscriber in self.state.subscribers:
+            self.state.subscribers.remove(subscriber)
+
+    async def page(self, before: int | None, after: int | None, limit: int) -> MessagePage:
+        """A page of messages; the newest page ends with the unfinished ones."""
+        state = self.state
+        page = await state.env.store.page(self.id, before=before, after=after, limit=limit)
+        messages = page.messages
+        if before is None:
+            known = {message.id for message in messages}
+            messages = messages + [
+                short(message) for message in state.env.journal.unsaved(self.id) if message.id not in known
+            ]
+        if before is None and not (after is not None and page.has_more):
+            messages = messages + self._unfinished()
+        return MessagePage(messages=messages, has_more=page.has_more)
+
+    def _unfinished(self) -> list[Message]:
+        answers = [turn.answer for turn in self.state.turns if turn.answer is not None]
+        answers += self.voices.late_answers()
+        return [answer.short_message() for answer in answers] + list(self.state.queued.values())
+
+    def streaming(self, message_id: str) -> Message | None:
+        """A message that streams here, whole."""
+        answers = [turn.answer for turn in self.state.turns if turn.answer is not None] + self.voices.late_answers()
+        return next((answer.message for answer in answers if answer.message.id == message_id), None)
+
+    def turns(self) -> list[Turn]:
+        """All turns of the channel, in running order."""
+        return self.flow.views()
+
+    def open_permissions(self) -> list[Permission]:
+        """The questions that wait here."""
+        return self.permissions.all()
+
+    # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def preview(self, text: str, forbidden: str | None) -> Route:
+        """Where ``text`` would go; starts nobody."""
+        return await self.inbox.call(self._preview, text, forbidden)
+
+    async def _preview(self, text: str, forbidden: str | None) -> Route:
+        await self._load_log()
+        return explain(text, self.state.routing_view(forbidden))
+
+    async def send(
+        self,
+        text: str,
+        attachments: list[Attachment],
+        *,
+        token: str | None,
+        folder: str | None,
+        forbidden: str | None,
+    ) -> Delivery:
+        """Accept a user's message; returns when its first turn has begun, or waits, or it goes to nobody."""
+        delivery = await self.inbox.call(self._accept, text, attachments, token, folder, forbidden)
+        await delivery.settled.wait()
+        return delivery
+
+    async def _accept(
+        self, text: str, attachments: list[Attachment], token: str | None, folder: str | None, forbidden: str | None
+    ) -> Delivery:
+        if token is not None and token in self._sent:
+            return self._sent[token]
+        await self._load_log()
+        state, env = self.state, self.state.env
+        route = explain(text, state.routing_view(forbidden))
+        message = Message(
+            id=env.ids.new(),
+            channel_id=self.id,
+            author=Author(kind="user"),
+            parts=[TextPart(text=text)],
+            created_at=env.clock.now(),
+            state="queued",
+            attachments=attachments,
+        )
+        delivery = Delivery(message, route, folder)
+        if route.to:
+            await self._queue(delivery)
+        else:
+            await self._store_unanswered(delivery)
+        if token is not None:
+            self._sent[token] = delivery
+            if len(self._sent) > _TOKENS_KEPT:
+                self._sent.popitem(last=False)
+        return delivery
+
+    async def _queue(self, delivery: Delivery) -> None:
+        state, env = self.state, self.state.env
+        turns = [
+            PendingTurn(env.ids.new(), self.id, target.agent, target.command, delivery) for target in delivery.route.to
+        ]
+        await env.journal.write(PutMessage(delivery.message), *[PutTurn(turn.stored()) for turn in turns])
+        await self.voices.end_late()
+        state.queued[delivery.message.id] = delivery.message
+        state.turns += turns
+        state.emit(MessageUpdated(channel_id=self.id, message=delivery.message))
+        self.flow.announce()
+        self.flow.advance()
+
+    async def _store_unanswered(self, delivery: Delivery) -> None:
+        """Nobody answers: the message is in the log at once, with one system message that carries the problem."""
+        state, env = self.state, self.state.env
+        message, problem = delivery.message, delivery.route.problem
+        message.seq, message.state = state.next_seq(), "finished"
+        told = [message]
+        if problem is not None:
+            told.append(self.flow.system_message(problem.code, problem.text, problem.suggestion))
+        try:
+            await env.journal.write(*[PutMessage(one) for one in told])
+        except SidekicksError:
+            state.last_seq -= len(told)  # refused whole: the seqs were never given out
+            raise
+        for one in told:
+            state.remember(one)
+            state.emit(MessageUpdated(channel_id=self.id, message=one))
+        state.last_message_at = message.created_at
+        env.channel_changed()
+        delivery.settled.set()
+
+    async def _load_log(self) -> None:
+        if not self._log_loaded:
+            page = await self.state.env.store.page(self.id, limit=LOG_MESSAGES)
+            self.state.fill_log(page.messages, complete=not page.has_more)
+            self._log_loaded = True
+
+    async def retry(self, message: Message) -> None:
+        """Prompt the agent of a failed or interrupted answer anew with the same user's message."""
+        await self.inbox.call(self._retry, message)
+
+    async def _retry(self, answer: Message) -> None:
+        env = self.state.env
+        asked = await env.store.message(answer.in_reply_to) if answer.in_reply_to else None
+        agent = answer.author.name
+        if asked is None or agent is None or answer.turn is None or answer.author.kind != "agent":
+            raise SidekicksError("messageNotFound", "Only an agent's answer to a message can be tried again.")
+        await self._load_log()
+        route = explain(text_of(asked.parts), self.state.routing_view(None))
+        command = next((target.command for target in route.to if target.agent == agent), None)
+        delivery = Delivery(asked, route, None)
+        turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
+        await env.journal.write(PutTurn(turn.stored()))
+        self.state.turns.append(turn)
+        self.flow.announce()
+        self.flow.advance()
+
+    # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
+
+    async def cancel(self, turn_id: str | None) -> None:
+        """Cancel one turn; without an id the running one and the rest of its message."""
+        await self.inbox.call(self._cancel, turn_id)
+
+    async def _cancel(self, turn_id: str | None) -> None:
+        turns = self.state.turns
+        if turn_id is not None:
+            chosen = [turn for turn in turns if turn.id == turn_id]
+        else:
+            chosen = [turn for turn in turns if turn.delivery is turns[0].delivery]
+        await self.flow.cancel(chosen)
+
+    async def remove_queued(self, message_id: str) -> bool:
+        """Remove a queued message without trace; False when it is not queued (any more)."""
+        return await self.inbox.call(self._remove_queued, message_id)
+
+    async def _remove_queued(self, message_id: str) -> bool:
+        if message_id not in self.state.queued:
+            return False
+        await self.flow.cancel([turn for turn in self.state.turns if turn.delivery.message.id == message_id])
+        return True
+
+    async def answer_permission(self, request_id: str, option_id: str | None) -> bool:
+        """Answer a question; False: too late."""
+        return await self.inbox.call(self._answer_permission, request_id, option_id)
+
+    async def _answer_permission(self, request_id: str, option_id: str | None) -> bool:
+        accepted = self.permissions.answer(request_id, option_id)
+        running = self.flow.running
+        if running and running.answer and not self.permissions.waiting(running.answer):
+            self.flow.set_state(running, "tool")
+        return accepted
+
+    async def cancel_all(self) -> None:
+        """Cancel every turn here."""
+        await self.inbox.call(self._cancel_all)
+
+    async def _cancel_all(self) -> None:
+        await self.flow.cancel(list(self.state.turns))
+
+    async def end_turns_of(self, agent: str) -> None:
+        """Cancel every turn of an agent here: it was removed or stopped."""
+        await self.inbox.call(self._end_turns_of, agent)
+
+    async def _end_turns_of(self, agent: str) -> None:
+        await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
+
+    # ── what agents say ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def update(self, agent: str, update: SessionUpdate) -> None:
+        """An agent's session here said something."""
+        self.inbox.cast(self.voices.update, agent, update)
+
+    def permission_asked(self, ask: PermissionAsk) -> None:
+        """An agent asks for permission here."""
+        self.inbox.cast(self.voices.permission_asked, ask)
+
+    def permission_withdrawn(self, ask: PermissionAsk) -> None:
+        """A question is void."""
+        self.inbox.cast(self.permissions.withdraw, ask)
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def interrupt(self) -> None:
+        """The bridge stops: keep what streams, marked interrupted, then take no more."""
+        await self.inbox.call(self._interrupt)
+        self.inbox.close()
+
+    async def _interrupt(self) -> None:
+        await self.voices.end_late()
+        await self.flow.interrupt()

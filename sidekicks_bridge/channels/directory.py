@@ -1,0 +1,266 @@
+"""All channels: making, finding, renaming, deleting them and their members. Owned by one task with an inbox of its own.
+
+What happens inside a channel is the channel's; names are unique here without regard to case.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.channels.channel import Channel
+from sidekicks_bridge.channels.inbox import Inbox
+from sidekicks_bridge.channels.recovery import recover
+from sidekicks_bridge.names import fold, name_problem
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.store.contract import (
+    DeleteChannel,
+    DeleteMember,
+    PutChannel,
+    PutMember,
+    PutValue,
+    StoredChannel,
+    StoredMember,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sidekicks_bridge.channels.env import Env
+    from sidekicks_bridge.config.model import ChannelSpec
+
+_DECLARED = "declared/"
+
+
+class Directory:
+    """The channels of a bridge."""
+
+    def __init__(self, env: Env, read_mark: Callable[[str], int]) -> None:
+        self._env = env
+        self._read_mark = read_mark
+        self._channels: dict[str, Channel] = {}
+        self._inbox = Inbox()
+
+    async def run(self) -> None:
+        """The directory's task."""
+
+        async def never() -> None:
+            """There is nothing to do when idle."""
+
+        await self._inbox.serve(lambda: None, never)
+
+    async def load(self) -> None:
+        """Read all channels from the store and settle what a kill left behind; before any task runs."""
+        store = self._env.store
+        for stored in await store.channels():
+            channel = self._add(stored, await store.members(stored.id))
+            state = channel.state
+            newest = (await store.page(stored.id, limit=1)).messages
+            state.last_seq = await store.last_seq(stored.id)
+            state.last_message_at = newest[-1].created_at if newest else None
+            state.read_mark = self._read_mark(stored.id)
+            state.unread = await store.unread(stored.id, state.read_mark)
+        await recover(self._env, self._channels)
+        for channel in self._channels.values():
+            self._env.spawn(channel.run)
+
+    def _add(self, stored: StoredChannel, members: list[StoredMember]) -> Channel:
+        channel = Channel(self._env, stored, members)
+        self._channels[stored.id] = channel
+        return channel
+
+    # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def all(self) -> Iterable[Channel]:
+        """Every channel, in order of creation."""
+        return self._channels.values()
+
+    def get(self, channel_id: str) -> Channel:
+        """The channel with that id; raises channelNotFound."""
+        channel = self._channels.get(channel_id)
+        if channel is None:
+            raise SidekicksError("channelNotFound", f"There is no channel {channel_id!r}.", {"channelId": channel_id})
+        return channel
+
+    def find(self, channel_id: str) -> Channel | None:
+        """The channel with that id, if there is one."""
+        return self._channels.get(channel_id)
+
+    def named(self, name: str) -> Channel | None:
+        """The channel of that name, in any case."""
+        for channel in self._channels.values():
+            if channel.state.stored.name is not None and fold(channel.state.stored.name) == fold(name):
+                return channel
+        return None
+
+    # ── making ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def create(self, name: str, description: str | None, members: list[str], root: str | None) -> Channel:
+        """Make a named channel; raises invalidName, channelExists, agentNotFound, invalidParams (a relative root)."""
+        return await self._inbox.call(self._create, name, description, members, root, None)
+
+    async def _create(
+        self, name: str, description: str | None, members: list[str], root: str | None, declared: str | None
+    ) -> Channel:
+        name = name.removeprefix("#")
+        self._check_name(name, None)
+        _check_root(root)
+        agents = [self.agent_name(member) for member in members]
+        now = self._env.clock.now()
+        stored = StoredChannel(
+            id=self._env.ids.new(),
+            kind="named",
+            name=name,
+            description=description,
+            root=root,
+            declared=declared,
+            created_at=now,
+            updated_at=now,
+        )
+        return await self._store_new(stored, agents)
+
+    async def direct(self, agent: str, root: str | None) -> Channel:
+        """The direct conversation with an agent in a folder; made on first use."""
+        return await self._inbox.call(self._direct, agent, root)
+
+    async def _direct(self, agent: str, root: str | None) -> Channel:
+        name = self.agent_name(agent)
+        for channel in self._channels.values():
+            stored = channel.state.stored
+            if stored.kind == "direct" and stored.agent == name and stored.root == root:
+                return channel
+        now = self._env.clock.now()
+        stored = StoredChannel(
+            id=self._env.ids.new(), kind="direct", agent=name, root=root, created_at=now, updated_at=now
+        )
+        return await self._store_new(stored, [name])
+
+    async def _store_new(self, stored: StoredChannel, agents: list[str]) -> Channel:
+        members = [
+            StoredMember(channel_id=stored.id, name=agent, joined_at=stored.created_at)
+            for agent in dict.fromkeys(agents)
+        ]
+        made = [] if stored.declared is None else [PutValue(_DECLARED + fold(stored.declared), stored.id)]
+        await self._env.journal.write(PutChannel(stored), *[PutMember(member) for member in members], *made)
+        channel = self._add(stored, members)
+        self._env.spawn(channel.run)
+        self._env.channel_changed()
+        return channel
+
+    async def declare(self, specs: list[ChannelSpec]) -> None:
+        """Make the channels that the configuration declares and nobody has made or deleted yet (design rule 12)."""
+        await self._inbox.call(self._declare, specs)
+
+    async def _declare(self, specs: list[ChannelSpec]) -> None:
+        remembered = await self._env.store.values(_DECLARED)
+        declared = {_DECLARED + fold(spec.name) for spec in specs}
+        gone = [PutValue(key, None) for key in remembered if key not in declared]
+        if gone:
+            await self._env.journal.keep(*gone)
+        known = {spec.name for spec in self._env.config().agents}
+        for spec in specs:
+            if _DECLARED + fold(spec.name) not in remembered and self.named(spec.name) is None:
+                members = [member for member in spec.members if member in known]
+                await self._create(spec.name, spec.description, members, None, spec.name)
+
+    # ── changing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def update(self, channel: Channel, name: str | None, description: str | None, root: str | None) -> None:
+        """Rename, describe or move a channel; moving closes its sessions, so that next prompts are fresh."""
+        await self._inbox.call(self._update, channel, name, description, root)
+
+    async def _update(self, channel: Channel, name: str | None, description: str | None, root: str | None) -> None:
+        stored = channel.state.stored
+        if name is not None:
+            if stored.kind != "named":
+                raise SidekicksError("invalidParams", "Only a named channel can be renamed.", {"name": name})
+            self._check_name(name.removeprefix("#"), channel)
+        _check_root(root)
+        await channel.inbox.call(self._apply_update, channel, name, description, root)
+        self._env.channel_changed()
+
+    async def _apply_update(
+        self, channel: Channel, name: str | None, description: str | None, root: str | None
+    ) -> None:
+        stored = channel.state.stored
+        stored.name = stored.name if name is None else name.removeprefix("#")
+        stored.description = stored.description if description is None else description
+        if root is not None and root != stored.root:
+            stored.root = root
+            channel.sessions.forget_all()
+        stored.updated_at = self._env.clock.now()
+        members = [PutMember(member.stored) for member in channel.state.members.values()]
+        await self._env.journal.keep(PutChannel(stored), *members)
+
+    async def delete(self, channel: Channel, confirm: str) -> None:
+        """Delete a channel with its history; ``confirm`` must repeat its name (or its agent's)."""
+        await self._inbox.call(self._delete, channel, confirm)
+
+    async def _delete(self, channel: Channel, confirm: str) -> None:
+        stored = channel.state.stored
+        wanted = stored.name or stored.agent or "--".join(stored.peers)
+        if fold(confirm.removeprefix("#").removeprefix("@")) != fold(wanted):
+            raise SidekicksError(
+                "confirmationMissing",
+                f"Deleting {channel.state.title} deletes its history. Repeat {wanted!r} in `confirm` to do it.",
+                {"confirm": wanted},
+            )
+        await channel.cancel_all()
+        await self._env.journal.write(DeleteChannel(channel.id))
+        channel.sessions.forget_all()
+        channel.inbox.close()
+        del self._channels[channel.id]
+        self._env.channel_changed()
+
+    async def invite(self, channel: Channel, agent: str) -> None:
+        """Make an agent a member; no change if it is one."""
+        await channel.inbox.call(self._invite, channel, self.agent_name(agent))
+
+    async def _invite(self, channel: Channel, agent: str) -> None:
+        if channel.state.stored.kind != "named":
+            raise SidekicksError("invalidParams", f"Nobody can be invited to {channel.state.title}.", {"agent": agent})
+        if agent in channel.state.members:
+            return
+        member = StoredMember(channel_id=channel.id, name=agent, joined_at=self._env.clock.now())
+        await self._env.journal.write(PutMember(member))
+        channel.state.add_member(member)
+        self._env.channel_changed()
+
+    async def remove(self, channel: Channel, agent: str) -> None:
+        """End a membership: the agent's turns here are cancelled, its session closed. Raises notMember."""
+        name = next((member for member in channel.state.members if fold(member) == fold(agent)), None)
+        if name is None or channel.state.stored.kind != "named":
+            raise SidekicksError("notMember", f"@{agent} is not a member of {channel.state.title}.", {"agent": agent})
+        await channel.end_turns_of(name)
+        await channel.inbox.call(self._remove, channel, name)
+
+    async def _remove(self, channel: Channel, agent: str) -> None:
+        channel.sessions.forget(agent)
+        channel.state.members.pop(agent, None)
+        await self._env.journal.keep(DeleteMember(channel.id, agent))
+        self._env.channel_changed()
+
+    # ── rules ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def agent_name(self, agent: str) -> str:
+        """The configured agent of that name, in any case; raises agentNotFound."""
+        wanted = fold(agent.removeprefix("@"))
+        for spec in self._env.config().agents:
+            if fold(spec.name) == wanted:
+                return spec.name
+        names = ", ".join(f"@{spec.name}" for spec in self._env.config().agents) or "none"
+        raise SidekicksError("agentNotFound", f"No agent is named {agent!r}. Configured: {names}.", {"agent": agent})
+
+    def _check_name(self, name: str, channel: Channel | None) -> None:
+        if problem := name_problem(name):
+            raise SidekicksError("invalidName", problem, {"name": name})
+        other = self.named(name)
+        if other is not None and other is not channel:
+            raise SidekicksError(
+                "channelExists", f"There is already a channel #{other.state.stored.name}.", {"name": name}
+            )
+
+
+def _check_root(root: str | None) -> None:
+    if root is not None and not Path(root).is_absolute():
+        raise SidekicksError("invalidParams", f"The folder {root!r} is not an absolute path.", {"root": root})

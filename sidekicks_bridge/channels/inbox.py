@@ -1,0 +1,100 @@
+"""The inbox of an owner: the only way to change what its task owns. Order of arrival is order of handling."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import anyio
+
+from sidekicks_bridge.protocol.errors import SidekicksError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+
+class Reply(Generic[T]):
+    """The answer to a call, once it is there."""
+
+    def __init__(self) -> None:
+        self._done = anyio.Event()
+        self._value: T | None = None
+        self._error: BaseException | None = None
+
+    def set(self, value: T) -> None:
+        """Answer."""
+        self._value = value
+        self._done.set()
+
+    def fail(self, error: BaseException) -> None:
+        """Answer with an error."""
+        self._error = error
+        self._done.set()
+
+    async def wait(self) -> T:
+        """The answer; raises the error it was answered with."""
+        await self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]  # set together with _done
+
+
+class Inbox:
+    """Commands for one owner. `call` waits for the result, `cast` does not; both keep the order of arrival."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[Callable[..., Any], tuple[Any, ...], Reply[Any] | None]] = deque()
+        self._arrived = anyio.Event()
+        self._closed = False
+
+    def cast(self, handler: Callable[..., None], *args: object) -> None:
+        """Have the owner run a synchronous handler; nothing is answered. After `close` nothing happens."""
+        if not self._closed:
+            self._items.append((handler, args, None))
+            self._arrived.set()
+
+    async def call(self, handler: Callable[..., Awaitable[T]], *args: object) -> T:
+        """Have the owner run an asynchronous handler and wait for its result. Raises shuttingDown after `close`."""
+        if self._closed:
+            raise SidekicksError("shuttingDown", "The channel is closed: the bridge is stopping or it was deleted.")
+        reply: Reply[T] = Reply()
+        self._items.append((handler, args, reply))
+        self._arrived.set()
+        return await reply.wait()
+
+    def close(self) -> None:
+        """Take no more; calls that still wait are answered with shuttingDown."""
+        self._closed = True
+        for _, _, reply in self._items:
+            if reply is not None:
+                reply.fail(SidekicksError("shuttingDown", "The channel was closed before it came to this."))
+        self._items.clear()
+        self._arrived.set()
+
+    async def serve(self, idle: Callable[[], float | None], on_idle: Callable[[], Awaitable[None]]) -> None:
+        """Handle commands, one at a time, until closed. After ``idle()`` seconds without any, run ``on_idle``."""
+        while not self._closed:
+            if not self._items:
+                self._arrived = anyio.Event()
+                with anyio.move_on_after(idle()) as limit:
+                    await self._arrived.wait()
+                if limit.cancelled_caught:
+                    await on_idle()
+                continue
+            handler, args, reply = self._items.popleft()
+            if reply is None:
+                handler(*args)
+            else:
+                await _answer(reply, handler, args)
+
+
+async def _answer(reply: Reply[Any], handler: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+    try:
+        reply.set(await handler(*args))
+    except anyio.get_cancelled_exc_class():
+        reply.fail(SidekicksError("shuttingDown", "The bridge is stopping."))
+        raise
+    except Exception as error:  # the caller gets it and maps it; the owner lives on
+        reply.fail(error)

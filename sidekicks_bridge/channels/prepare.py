@@ -1,0 +1,33 @@
+"""*Prepare*: learn the commands of members that never announced theirs, one by one (design rule 8).
+
+Opens their sessions, which the first answer then uses; never stops an agent that has answered to make room.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.protocol.errors import SidekicksError
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.channels.channel import Channel
+
+_log = logging.getLogger(__name__)
+
+
+async def prepare(channel: Channel, folder: str | None) -> None:
+    """Start the members of ``channel`` whose commands nobody knows yet."""
+    env = channel.state.env
+    configured = {spec.name for spec in env.config().agents}
+    for name, member in list(channel.state.members.items()):
+        if member.stored.kind != "agent" or name not in configured or env.announced.known(name):
+            continue
+        lease = env.agents.try_lease(name, channel.id)
+        if lease is None:
+            continue
+        try:
+            async with lease:
+                await channel.sessions.open(name, lease, folder)
+        except SidekicksError as error:
+            _log.info("%s could not be asked for its commands: %s", name, error.message)

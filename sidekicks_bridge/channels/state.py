@@ -1,0 +1,184 @@
+"""What a channel holds in memory: its record, members, sequence, the recent log, queued messages, turns, watchers.
+
+Owned by the channel's task. Answers questions about itself; does no I/O and decides nothing about turns.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.channels.context import Limits, Utterance, build, unseen_by, utterance
+from sidekicks_bridge.channels.routing import Prospect, RoutingView
+from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sidekicks_bridge.channels.env import Env, Subscriber
+    from sidekicks_bridge.channels.turns import PendingTurn
+    from sidekicks_bridge.protocol.base import Wire
+    from sidekicks_bridge.protocol.types import Message, SessionOrigin
+    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
+
+LOG_MESSAGES = 200
+"""How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""
+
+
+@dataclass
+class MemberState:
+    """A member, with what its session offers (known once it has run in this bridge)."""
+
+    stored: StoredMember
+    modes: Modes | None = None
+    models: Modes | None = None
+    options: list[SessionOption] = field(default_factory=list)
+    usage: Usage | None = None
+    session_root: str | None = None
+    origin: SessionOrigin = "resumed"
+
+    def reset_session(self, session_id: str | None) -> None:
+        """A session that has heard nothing: everything counts as unseen (design rule 6)."""
+        self.stored.session_id = session_id
+        self.stored.cursor = 0
+        self.stored.heard = []
+        self.stored.fresh = True
+
+    def view(self) -> Member:
+        """The member as clients see it."""
+        return Member(
+            name=self.stored.name,
+            kind="peer" if self.stored.kind == "peer" else "agent",
+            joined_at=self.stored.joined_at,
+            last_seen=self.stored.cursor,
+            modes=self.modes,
+            models=self.models,
+            options=self.options,
+            usage=self.usage,
+        )
+
+
+class ChannelState:
+    """A channel in memory."""
+
+    def __init__(self, env: Env, stored: StoredChannel, members: Iterable[StoredMember]) -> None:
+        self.env = env
+        self.stored = stored
+        self.members = {member.name: MemberState(member) for member in members}
+        self.last_seq = 0
+        self.read_mark = 0
+        self.unread = 0
+        self.last_message_at: str | None = None
+        self.queued: dict[str, Message] = {}
+        self.turns: list[PendingTurn] = []
+        self.subscribers: list[Subscriber] = []
+        self._log: deque[Utterance] = deque(maxlen=LOG_MESSAGES)
+        self._log_from = 1
+        self._spoke: dict[str, int] = {}
+
+    @property
+    def id(self) -> str:
+        """The channel's id."""
+        return self.stored.id
+
+    @property
+    def title(self) -> str:
+        """How people name it: ``#general``, ``@scout``."""
+        return f"@{self.stored.agent}" if self.stored.kind == "direct" else f"#{self.stored.name}"
+
+    def view(self) -> Channel:
+        """The channel as clients see it."""
+        stored = self.stored
+        return Channel(
+            id=stored.id,
+            kind=stored.kind,
+            name=stored.name,
+            agent=stored.agent,
+            peers=stored.peers,
+            description=stored.description,
+            root=stored.root,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+            members=[member.view() for member in self.members.values()],
+            unread=self.unread,
+            last_message_at=self.last_message_at,
+        )
+
+    def add_member(self, member: StoredMember) -> None:
+        """Make somebody a member."""
+        self.members[member.name] = MemberState(member)
+
+    def emit(self, event: Wire) -> None:
+        """Tell everybody who has opened the channel; one who cannot keep up is dropped."""
+        slow = [subscriber for subscriber in self.subscribers if not subscriber.notify(event)]
+        for subscriber in slow:
+            self.subscribers.remove(subscriber)
+
+    def next_seq(self) -> int:
+        """The next sequence number."""
+        self.last_seq += 1
+        return self.last_seq
+
+    def fill_log(self, messages: list[Message], *, complete: bool) -> None:
+        """Set the recent log from the store's newest messages; ``complete``: there are none older."""
+        self._log.clear()
+        for message in messages:
+            self.remember(message)
+        first = messages[0].seq if messages else None
+        self._log_from = 1 if complete or first is None else first
+
+    def remember(self, message: Message) -> None:
+        """A message was finished: context and routing know it from now on."""
+        if message.author.kind == "agent":
+            self._spoke[message.author.name or ""] = message.seq or 0
+        if said := utterance(message):
+            if len(self._log) == LOG_MESSAGES:
+                self._log_from = self._log[0].seq + 1
+            self._log.append(said)
+
+    def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
+        """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""
+        cursor, heard = (member.cursor, member.heard) if member else (0, [])
+        earlier = max(0, self._log_from - 1 - cursor)
+        return unseen_by(self._log, cursor, heard, prompting), earlier
+
+    def context_limits(self) -> Limits:
+        """How much context an agent gets."""
+        limits = self.env.config().limits
+        return Limits(limits.context_messages, limits.context_characters)
+
+    def routing_view(self, forbidden: str | None) -> RoutingView:
+        """What routing needs to know of this channel now."""
+        return RoutingView(
+            agents=[spec.name for spec in self.env.config().agents],
+            members=[name for name, member in self.members.items() if member.stored.kind == "agent"],
+            prospect=self._prospect,
+            direct=self.stored.agent if self.stored.kind == "direct" else None,
+            peers=[name for name, member in self.members.items() if member.stored.kind == "peer"],
+            commands=self.env.announced.names(),
+            last_active=self.turns[-1].agent if self.turns else self._last_author(),
+            forbidden=forbidden,
+        )
+
+    def _last_author(self) -> str | None:
+        """The author of the last agent message who is still a member."""
+        present = [(seq, name) for name, seq in self._spoke.items() if name in self.members]
+        return max(present)[1] if present else None
+
+    def _prospect(self, agent: str) -> Prospect:
+        member = self.members.get(agent)
+        stored_id = member.stored.session_id if member else None
+        origin = self.env.agents.session_origin(agent, self.id, stored_id)
+        fresh = member is None or origin == "fresh"
+        unseen, earlier = self.unseen(None if fresh or member is None else member.stored, None)
+        context = build(unseen, "", where=None, limits=self.context_limits(), earlier=earlier)
+        waits_for = self.env.agents.waits_for(agent, self.id)
+        if self.turns:
+            waits_for = WaitsFor(reason="channel", channel_id=self.id, agent=self.turns[-1].agent)
+        return Prospect(
+            unseen=context.unseen,
+            cut=context.cut,
+            fresh=fresh or (member is not None and member.stored.fresh),
+            waits_for=waits_for,
+        )

@@ -1,0 +1,144 @@
+"""What agents say in a channel: updates of the running turn, and what comes late or unasked. Lives in its task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.agents.contract import (
+    CommandsUpdate,
+    SettingsUpdate,
+    TextChunk,
+    ThoughtChunk,
+    ToolCallUpdate,
+    UsageUpdate,
+)
+from sidekicks_bridge.protocol.events import CommandsChanged, MessageUpdated, SessionChanged, UsageChanged
+from sidekicks_bridge.protocol.types import MessageTurn
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.channels.answer import Answer
+    from sidekicks_bridge.channels.permissions import OpenPermissions
+    from sidekicks_bridge.channels.state import ChannelState
+    from sidekicks_bridge.channels.turn_flow import TurnFlow
+    from sidekicks_bridge.channels.turns import PendingTurn
+
+LATE_SECONDS = 0.5
+"""What an agent says after its turn becomes a message of its own once the agent has been silent for so long."""
+
+
+class Voices:
+    """Takes updates in and shows them: in the running answer, or in a further message of that agent."""
+
+    def __init__(self, state: ChannelState, flow: TurnFlow, permissions: OpenPermissions) -> None:
+        self._state = state
+        self._flow = flow
+        self._permissions = permissions
+        self._late: dict[str, Answer] = {}
+        self._last: dict[str, Answer] = {}
+
+    def patience(self) -> float | None:
+        """How long to wait for more before late messages are finished; None: there are none."""
+        return LATE_SECONDS if self._late else None
+
+    def late_answers(self) -> list[Answer]:
+        """Messages outside a turn that still stream."""
+        return list(self._late.values())
+
+    def update(self, agent: str, update: SessionUpdate) -> None:
+        """An agent's session here said something."""
+        if isinstance(update, CommandsUpdate | SettingsUpdate | UsageUpdate):
+            self._learn(agent, update)
+            return
+        running = self._flow.running
+        if running is not None and running.agent == agent and running.answer is not None:
+            answer = running.answer
+            self._last[agent] = answer
+            self._show_activity(running, update)
+        else:
+            late = self._late_answer(agent, update)
+            if late is None:
+                return
+            answer = late
+        for delta in answer.apply(update):
+            self._state.emit(delta)
+
+    def _show_activity(self, turn: PendingTurn, update: SessionUpdate) -> None:
+        if isinstance(update, TextChunk):
+            if turn.state != "writing":
+                self._flow.set_state(turn, "writing")
+        elif turn.state == "awaitingPermission":
+            return
+        elif isinstance(update, ThoughtChunk):
+            self._flow.set_state(turn, "thinking")
+        elif isinstance(update, ToolCallUpdate):
+            ended = update.status in ("completed", "failed", "cancelled")
+            self._flow.set_state(turn, "thinking" if ended else "tool")
+
+    def _late_answer(self, agent: str, update: SessionUpdate) -> Answer | None:
+        """What comes after a turn (or outside one) is a further message of that agent."""
+        last = self._last.get(agent)
+        if isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id):
+            return None  # a tool call of the finished answer reports its end: the message is history
+        if agent not in self._late:
+            turn = MessageTurn(id=self._state.env.ids.new(), started_at=self._state.env.clock.now())
+            late = self._flow.new_answer(agent, last.message.in_reply_to if last else None, turn)
+            self._late[agent] = late
+            self._state.emit(MessageUpdated(channel_id=self._state.id, message=late.short_message()))
+        return self._late[agent]
+
+    async def end_late(self) -> None:
+        """Finish the messages outside a turn."""
+        while self._late:
+            _, late = self._late.popitem()
+            for delta in late.flush():
+                self._state.emit(delta)
+            self._permissions.cancel_all(late)
+            late.end_tools("failed")
+            if late.message.turn is not None:
+                late.message.turn.stop_reason = "end_turn"
+            await self._flow.finish_message(late, None)
+
+    def _learn(self, agent: str, update: CommandsUpdate | SettingsUpdate | UsageUpdate) -> None:
+        member = self._state.members.get(agent)
+        if isinstance(update, CommandsUpdate):
+            self._state.env.spawn(self._state.env.announced.learn, agent, update.commands)
+            self._state.emit(CommandsChanged(channel_id=self._state.id, agent=agent, commands=update.commands))
+        elif isinstance(update, UsageUpdate):
+            usage = update.usage
+            if member is not None:
+                member.usage = usage
+            running = self._flow.running
+            if running and running.agent == agent and running.answer and running.answer.message.turn:
+                running.answer.message.turn.usage = usage
+            self._state.emit(
+                UsageChanged(channel_id=self._state.id, agent=agent, used=usage.used, size=usage.size, cost=usage.cost)
+            )
+        elif member is not None:
+            member.modes = update.modes or member.modes
+            member.models = update.models or member.models
+            member.options = member.options if update.options is None else update.options
+            self._state.emit(
+                SessionChanged(
+                    channel_id=self._state.id,
+                    agent=agent,
+                    modes=member.modes,
+                    models=member.models,
+                    options=member.options,
+                )
+            )
+
+    def permission_asked(self, ask: PermissionAsk) -> None:
+        """An agent asks for permission here."""
+        running = self._flow.running
+        mine = running is not None and running.agent == ask.agent
+        answer = running.answer if running is not None and mine else self._late_answer(ask.agent, ask.tool_call)
+        if answer is None or (running is not None and mine and running.cancelled):
+            ask.answer(None)
+            return
+        for delta in [*answer.flush(), *answer.upsert_tool(ask.tool_call)]:
+            self._state.emit(delta)
+        turn_id = answer.message.turn.id if answer.message.turn else ""
+        self._permissions.ask(ask, answer, turn_id)
+        if running is not None and mine and self._permissions.waiting(answer):
+            self._flow.set_state(running, "awaitingPermission")

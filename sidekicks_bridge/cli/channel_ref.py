@@ -1,0 +1,74 @@
+"""Which channel a person means by `#general`, `general` or `@scout`, and what to say when there is none."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.protocol.requests import DirectChannel
+from sidekicks_bridge.protocol.types import Channel
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.cli.client import BridgeClient
+    from sidekicks_bridge.protocol.requests import State
+
+
+class UnknownChannel(Exception):
+    """No channel or agent is called so. The message names near ones; ``name`` is what was asked for, without mark."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+def slug(channel: Channel) -> str:
+    """How a channel is called by people: `#name`, `@agent`, or `a ↔ b` for a pair. Safe to print."""
+    if channel.kind == "direct":
+        return "@" + one_line(channel.agent or "?", 64)
+    if channel.kind == "pair":
+        return " ↔ ".join(one_line(peer, 64) for peer in channel.peers)
+    return "#" + one_line(channel.name or "?", 64)
+
+
+async def find_channel(client: BridgeClient, state: State, ref: str) -> Channel:
+    """The channel that ``ref`` names (a bare word: a channel first, then an agent); raises `UnknownChannel`."""
+    mark, name = (ref[0], ref[1:]) if ref[:1] in ("#", "@") else ("", ref)
+    if mark != "@":
+        for channel in state.channels:
+            if channel.kind == "named" and (channel.name or "").casefold() == name.casefold():
+                return channel
+    if mark != "#":
+        for agent in state.agents:
+            if agent.name.casefold() == name.casefold():
+                return await client.request("sidekicks/channel/direct", DirectChannel(agent=agent.name), Channel)
+    raise UnknownChannel(name, _nothing_called(ref, name, state))
+
+
+def default_channel(state: State, folder: str) -> Channel | None:
+    """Where `sidekicks chat` without a name goes: a channel of this folder, else #general, else the last used one."""
+
+    def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
+        return (
+            channel.root == folder,
+            channel.root is None,
+            channel.name == "general",
+            channel.last_message_at or channel.created_at,
+        )
+
+    return max((channel for channel in state.channels if channel.kind == "named"), key=rank, default=None)
+
+
+def _nothing_called(ref: str, name: str, state: State) -> str:
+    names = {"#" + (channel.name or ""): None for channel in state.channels if channel.kind == "named"}
+    names |= {"@" + agent.name: None for agent in state.agents}
+    bare = {known[1:].casefold(): known for known in reversed(list(names))}
+    close = [bare[found] for found in get_close_matches(name.casefold(), bare, n=2, cutoff=0.6)]
+    if close:
+        hint = "Did you mean " + " or ".join(f"'{known}'" for known in close) + "?"
+    elif names:
+        hint = "There are: " + " ".join(list(names)[:12]) + (" …" if len(names) > 12 else "")
+    else:
+        hint = "There is no channel yet and no agent; `sidekicks config path` says where to add some."
+    what = {"#": "channel", "@": "agent"}.get(ref[:1], "channel or agent")
+    return f"There is no {what} {one_line(ref, 64)!r}. {hint}"

@@ -1,0 +1,249 @@
+"""Answers as plain text: what `say`, and `chat` without a terminal, do with the bridge's events.
+
+Answers go to stdout as they stream, everything else (notices, errors, permissions, tool calls for a person who
+watches) to stderr. Knows nothing of colours or screens.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+import msgspec
+
+from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
+from sidekicks_bridge.cli.text import one_line, safe
+from sidekicks_bridge.cli.tolerant import decode
+from sidekicks_bridge.protocol import events
+from sidekicks_bridge.protocol.parts import NoticePart, TextPart, ToolCallPart
+from sidekicks_bridge.protocol.requests import Accepted, AnswerPermission
+from sidekicks_bridge.protocol.types import Permission
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.protocol.base import Wire
+    from sidekicks_bridge.protocol.parts import Part
+    from sidekicks_bridge.protocol.requests import SentMessage, State
+    from sidekicks_bridge.protocol.types import Message, Route
+
+_WANTED: dict[str, type[Wire]] = {
+    event.name: event.params
+    for event in events.EVENTS
+    if event.params in (events.MessageUpdated, events.MessageDelta, events.TurnChanged, Permission)
+}
+_BAD_ENDS = frozenset({"failed", "interrupted", "cancelled", "refusal"})
+
+
+class Exchange:
+    """One message of ours and its answers, from before it is sent until its last turn has ended."""
+
+    def __init__(self, channel_id: str) -> None:
+        self.channel_id = channel_id
+        self.message_id: str | None = None
+        self.route: Route | None = None
+        self.turns: set[str] = set()
+        self.began = False
+        self.answered: set[str] = set()
+        self.failed: set[str] = set()
+        self.explained = False
+        self.done = anyio.Event()
+
+    def why_nobody(self) -> str:
+        """Why no agent answered, as a sentence."""
+        if self.route is not None and self.route.problem is not None:
+            return safe(self.route.problem.text)
+        if self.began:
+            return "The turn was removed before it began."
+        return "Nobody answered; name an agent with @."
+
+
+class PlainListener:
+    """Prints what answers the current exchange. Its `on_event` is the client's callback."""
+
+    def __init__(self, *, allow: bool, json: bool = False) -> None:
+        self._allow = allow
+        self._json = json
+        self._titles: dict[str, str] = {}
+        self._exchange: Exchange | None = None
+        self._early: list[tuple[str, bytes]] = []
+        self._printed: dict[tuple[str, int], int] = {}
+        self._speaking: tuple[str, int] | None = None
+        self._at_line_start = True
+        self._tools: set[str] = set()
+        self._watched = sys.stderr.isatty()
+        self._questions_in, self._questions = anyio.create_memory_object_stream[Permission](100)
+
+    def know(self, state: State) -> None:
+        """Learn the agents' titles."""
+        self._titles = {agent.name: agent.title for agent in state.agents}
+
+    def expect(self, channel_id: str) -> Exchange:
+        """The next message of ours; events are held back until `sent` says which message it is."""
+        self._exchange = Exchange(channel_id)
+        return self._exchange
+
+    def sent(self, sent: SentMessage) -> None:
+        """Our message was accepted: print what came before this reply, then what comes after it."""
+        exchange = self._exchange
+        assert exchange is not None
+        exchange.message_id, exchange.route = sent.message_id, sent.route
+        early, self._early = self._early, []
+        for name, raw in early:
+            self.on_event(name, raw)
+        if not sent.route.to:
+            exchange.done.set()
+
+    def on_event(self, name: str, raw: bytes) -> None:
+        """Take one notification."""
+        exchange = self._exchange
+        if exchange is None or exchange.done.is_set():
+            return
+        if exchange.message_id is None:
+            self._early.append((name, raw))
+            return
+        if self._json:
+            self._print_json(exchange, name, raw)
+        kind = _WANTED.get(name)
+        if kind is None:
+            return
+        try:
+            event = decode(raw, kind)
+        except msgspec.ValidationError:
+            return  # of a newer bridge: not for us
+        if getattr(event, "channel_id", None) == exchange.channel_id:
+            self._take(exchange, event)
+
+    async def settled(self, client: BridgeClient) -> None:
+        """Wait until the last turn of the exchange has ended; raises `BridgeGone` if the bridge ends first."""
+        exchange = self._exchange
+        assert exchange is not None
+        async with anyio.create_task_group() as tasks:
+
+            async def ended() -> None:
+                await client.ended.wait()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(ended)
+            await exchange.done.wait()
+            tasks.cancel_scope.cancel()
+        self._end_line()
+        if not exchange.done.is_set():
+            raise BridgeGone(client.end_reason)
+
+    async def answer_permissions(self, client: BridgeClient) -> None:
+        """Answer every permission question of our turns as `--allow` says, naming it on stderr."""
+        async for question in self._questions:
+            kind = "allow_once" if self._allow else "reject_once"
+            chosen = next((option.option_id for option in question.options if option.kind == kind), None)
+            did = (
+                ("allowed once" if self._allow else "rejected") if chosen else "cancelled: it offers no answer for once"
+            )
+            self._tell(f"permission {did}: {self._title(question.agent)}: {one_line(question.tool_call.title)}")
+            answer = AnswerPermission(request_id=question.request_id, option_id=chosen)
+            try:
+                await client.request("sidekicks/permission/answer", answer, Accepted)
+            except BridgeError as refused:
+                self._tell(f"the answer was refused: {safe(refused.message)}")
+
+    def _take(self, exchange: Exchange, event: Wire) -> None:
+        if isinstance(event, events.MessageDelta):
+            if (event.message_id, -1) in self._printed:
+                self._delta(event)
+        elif isinstance(event, events.MessageUpdated):
+            self._message(exchange, event.message)
+        elif isinstance(event, events.TurnChanged):
+            exchange.turns = {turn.id for turn in event.turns if turn.in_reply_to == exchange.message_id}
+            exchange.began = exchange.began or bool(exchange.turns)
+            if exchange.began and not exchange.turns:
+                exchange.done.set()
+        elif isinstance(event, Permission) and event.turn_id in exchange.turns:
+            self._questions_in.send_nowait(event)
+
+    def _message(self, exchange: Exchange, message: Message) -> None:
+        if message.author.kind == "system":
+            exchange.explained = True
+            for part in message.parts:
+                if isinstance(part, NoticePart | TextPart):
+                    self._tell(safe(part.text))
+        if message.author.kind != "agent" or message.in_reply_to != exchange.message_id:
+            return
+        if (message.id, -1) not in self._printed:
+            self._printed[message.id, -1] = 0
+            self._begin_answer(exchange, message)
+        for index, part in enumerate(message.parts):
+            self._part(message.id, index, part)
+        if message.state == "finished":
+            self._finish(exchange, message)
+
+    def _begin_answer(self, exchange: Exchange, message: Message) -> None:
+        several = exchange.route is not None and len(exchange.route.to) > 1
+        if several and not self._json:
+            self._end_line()
+            self._write(("\n" if len(self._printed) > 1 else "") + f"{self._title(message.author.name or '')}:\n")
+
+    def _finish(self, exchange: Exchange, message: Message) -> None:
+        stop = message.turn.stop_reason if message.turn else None
+        ended_badly = stop in _BAD_ENDS or (message.turn is not None and message.turn.error is not None)
+        (exchange.failed if ended_badly else exchange.answered).add(message.id)
+        self._end_line()
+        name = self._title(message.author.name or "")
+        if message.turn is not None and message.turn.error is not None:
+            self._tell(f"{name} failed: {safe(message.turn.error.message)}")
+        elif stop not in (None, "end_turn"):
+            self._tell(f"{name} stopped: {one_line(stop or '')}")
+
+    def _delta(self, event: events.MessageDelta) -> None:
+        if event.value is not None:
+            self._part(event.message_id, event.part, event.value)
+        elif event.text is not None:
+            key = (event.message_id, event.part)
+            if key in self._printed:
+                self._printed[key] += len(event.text)
+                self._say(key, event.text)
+
+    def _part(self, message_id: str, index: int, part: Part) -> None:
+        key = (message_id, index)
+        if isinstance(part, TextPart):
+            fresh = part.text[self._printed.get(key, 0) :]
+            self._printed[key] = max(self._printed.get(key, 0), len(part.text))
+            self._say(key, fresh)
+        elif isinstance(part, ToolCallPart) and part.status in ("completed", "failed", "cancelled"):
+            if self._watched and part.id not in self._tools:
+                self._tell(f"{part.status}: {one_line(part.title)}")
+            self._tools.add(part.id)
+        elif isinstance(part, NoticePart) and key not in self._printed:
+            self._printed[key] = 0
+            self._tell(safe(part.text))
+
+    def _say(self, key: tuple[str, int], text: str) -> None:
+        if self._json or not text:
+            return
+        if self._speaking is not None and self._speaking[0] == key[0] and self._speaking != key:
+            self._end_line()
+            self._write("\n")
+        self._speaking = key
+        self._write(safe(text))
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        self._at_line_start = text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if not self._at_line_start:
+            self._write("\n")
+
+    def _tell(self, text: str) -> None:
+        if self._watched:
+            self._end_line()
+        print(f"sidekicks: {text}", file=sys.stderr, flush=True)
+
+    def _title(self, name: str) -> str:
+        return one_line(self._titles.get(name, name), 64)
+
+    def _print_json(self, exchange: Exchange, name: str, raw: bytes) -> None:
+        params = msgspec.json.decode(raw)
+        if isinstance(params, dict) and params.get("channelId") == exchange.channel_id:
+            line = msgspec.json.encode({"method": name, "params": params})
+            sys.stdout.write(line.decode("utf-8") + "\n")
+            sys.stdout.flush()

@@ -1,0 +1,151 @@
+"""`sidekicks say '#general' 'text'`: one message, its answers on stdout, then the exit code tells how it went.
+
+Made for scripts: answers on stdout, everything else on stderr. It gives the bridge no folder, so it never sets a
+channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+
+from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel
+from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
+from sidekicks_bridge.cli.exit_codes import (
+    BRIDGE_GONE,
+    FAILED,
+    HELP,
+    INTERRUPTED,
+    NOBODY,
+    NOT_FOUND,
+    OK,
+    USAGE,
+)
+from sidekicks_bridge.cli.listener import Exchange, PlainListener
+from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, workspace_config
+from sidekicks_bridge.protocol.requests import CancelTurn, Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
+from sidekicks_bridge.protocol.requests import State as BridgeState
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from sidekicks_bridge.protocol.types import Channel
+
+
+def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
+    """Run `sidekicks say` with ``argv``; ``command`` starts another bridge than our own. Answers the exit code."""
+    arguments = _arguments(argv)
+    if isinstance(arguments, int):
+        return arguments
+    text = sys.stdin.read() if arguments.text == "-" else arguments.text
+    if not text.strip():
+        print("sidekicks say: there is nothing to say; give a text, or `-` to read it from stdin.", file=sys.stderr)
+        return USAGE
+    try:
+        return anyio.run(_run, arguments, text, command)
+    except BridgeGone as gone:
+        print(f"sidekicks say: {gone}", file=sys.stderr)
+        return BRIDGE_GONE
+    except UnknownChannel as unknown:
+        print(f"sidekicks say: {unknown}", file=sys.stderr)
+        return NOT_FOUND
+    except BridgeError as refused:
+        print(f"sidekicks say: {refused.message}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # else the exit flushes again
+        return FAILED
+
+
+def _arguments(argv: list[str]) -> Namespace | int:
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    parser = ArgumentParser(
+        prog="sidekicks say",
+        description="Send one message to a channel and print the answers.",
+        epilog=HELP,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("channel", help="'#general', or '@scout' for a direct conversation")
+    parser.add_argument("text", help="the message; - reads it from stdin")
+    parser.add_argument(
+        "--allow",
+        choices=("once", "never"),
+        default="never",
+        help="what to answer when an agent asks for permission (default: never)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the channel's events, one JSON object a line")
+    parser.add_argument("--config", metavar="FILE", help="another configuration file")
+    try:
+        return parser.parse_args(argv)
+    except SystemExit as leaving:
+        return USAGE if leaving.code else OK
+
+
+async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -> int:
+    listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
+    config = arguments.config or workspace_config()
+    async with bridge(
+        command or bridge_command(config), listener.on_event, options=config_options(config), folder=None
+    ) as client:
+        state = await client.request("sidekicks/state/get", Empty(), BridgeState)
+        listener.know(state)
+        channel = await find_channel(client, state, arguments.channel)
+        return await _talk(client, listener, channel, text)
+
+
+async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel, text: str) -> int:
+    await client.request("sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1), OpenedChannel)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.answer_permissions, client)
+        interrupt = Interrupt(client, channel.id)
+        tasks.start_soon(interrupt.watch)
+        exchange = await send(client, listener, channel.id, text)
+        tasks.cancel_scope.cancel()
+    return INTERRUPTED if interrupt.seen else outcome(exchange)
+
+
+async def send(client: BridgeClient, listener: PlainListener, channel_id: str, text: str) -> Exchange:
+    """Send ``text`` and wait until everybody who was asked has answered."""
+    exchange = listener.expect(channel_id)
+    message = SendMessage(channel_id=channel_id, text=text)
+    await client.request("sidekicks/message/send", message, SentMessage, listener.sent)
+    await listener.settled(client)
+    return exchange
+
+
+def outcome(exchange: Exchange) -> int:
+    """The exit code for one message and its answers; says on stderr why nobody answered, if nothing else did."""
+    if exchange.failed:
+        return FAILED
+    if exchange.answered:
+        return OK
+    if not exchange.explained:
+        print(f"sidekicks: {exchange.why_nobody()}", file=sys.stderr)
+    return NOBODY
+
+
+class Interrupt:
+    """Ctrl-C (or SIGTERM) cancels what runs in the channel; a second one leaves at once."""
+
+    def __init__(self, client: BridgeClient, channel_id: str) -> None:
+        self._client = client
+        self._channel_id = channel_id
+        self.seen = False
+
+    async def watch(self) -> None:
+        """Wait for the signals; to run beside the exchange."""
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                if self.seen:
+                    raise KeyboardInterrupt
+                self.seen = True
+                cancel = CancelTurn(channel_id=self._channel_id)
+                await self._client.request("sidekicks/turn/cancel", cancel, Empty)

@@ -1,0 +1,62 @@
+"""Private files and folders of the store: made for the user alone, set aside when unreadable, never overwritten."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder and its parents where they are missing, for the user alone, whatever the umask."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+        parent.chmod(_FOLDER_MODE)
+
+
+def private_folder(folder: Path) -> None:
+    """Make the folder if it is missing; only the user may enter it, also if it was there."""
+    make_folder(folder)
+    folder.chmod(_FOLDER_MODE)
+
+
+def private_file(path: Path) -> int:
+    """Open the file for reading and writing, made if it is missing, for the user alone; returns its descriptor."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)
+    try:
+        path.chmod(_FILE_MODE)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace the file's content in one step: after a kill it holds the old or the new content, whole and on disk."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    descriptor = private_file(temporary)
+    with os.fdopen(descriptor, "wb") as file:
+        file.truncate()
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def set_aside(path: Path, *suffixes: str) -> Path:
+    """Rename a file that cannot be read to a new name beside it (``path`` + each suffix likewise); returns the name."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.name}.unreadable-{stamp}")
+    for suffix in suffixes:
+        companion = path.with_name(path.name + suffix)
+        if companion.exists():
+            companion.rename(aside.with_name(aside.name + suffix))
+    path.rename(aside)
+    return aside

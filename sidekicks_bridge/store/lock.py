@@ -1,0 +1,118 @@
+"""Who owns a data folder: a lock on a file of its own that ends with its process, kill -9 included.
+
+Never lock the database file itself: closing any descriptor of it would drop SQLite's own locks. The file's content
+says where the owner listens; it counts only while the lock is held, so a stale one is harmless.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sidekicks_bridge import __version__
+from sidekicks_bridge.protocol import PROTOCOL_VERSION
+from sidekicks_bridge.store.files import private_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_WAIT_STEP = 0.01
+
+
+class Holder(msgspec.Struct, kw_only=True, rename="camel"):
+    """The owner: its process, the socket it listens on (if it does), and what it speaks."""
+
+    pid: int = msgspec.field(default_factory=os.getpid)
+    socket: str | None = None
+    protocol_version: int = PROTOCOL_VERSION
+    bridge_version: str = __version__
+
+
+class LockTakenError(Exception):
+    """Another process holds the lock; ``holder`` is None in the instant before it has written who it is."""
+
+    def __init__(self, path: Path, holder: Holder | None) -> None:
+        super().__init__(f"{path} is locked by {f'process {holder.pid}' if holder else 'another process'}")
+        self.holder = holder
+
+
+class Lock:
+    """A lock that is held until `release`, or until the process ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def announce(self, holder: Holder) -> None:
+        """Write who holds it, for those who find it taken."""
+        assert self._descriptor is not None
+        data = msgspec.json.encode(holder) + b"\n"
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.write(self._descriptor, data)
+        os.ftruncate(self._descriptor, len(data))
+
+    def release(self) -> None:
+        """Let others have it. Idempotent."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def take(path: Path, holder: Holder | None = None) -> Lock:
+    """Take the lock at once. Raises LockTakenError, or OSError if the file cannot be made or locked."""
+    descriptor = private_file(path)
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError) as problem:  # msvcrt says PermissionError
+        os.close(descriptor)
+        raise LockTakenError(path, read_holder(path)) from problem
+    except OSError:
+        os.close(descriptor)
+        raise
+    lock = Lock(descriptor)
+    lock.announce(holder or Holder())
+    return lock
+
+
+@contextmanager
+def held(path: Path, seconds: float) -> Iterator[None]:
+    """Hold the lock for a moment, waiting for it (never on the loop). Raises LockTakenError after ``seconds``."""
+    end = time.monotonic() + seconds
+    lock: Lock | None = None
+    while lock is None:
+        try:
+            lock = take(path)
+        except LockTakenError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_WAIT_STEP)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def read_holder(path: Path) -> Holder | None:
+    """What the file says, whether or not the lock is held; None if it says nothing readable."""
+    try:
+        return msgspec.json.decode(path.read_bytes().split(b"\n", 1)[0], type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        # A range far behind the content: others could not read a locked one.
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

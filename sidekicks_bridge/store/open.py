@@ -1,0 +1,138 @@
+"""Opening the store of a configuration: on disk if that is possible at all, else in memory with the reason.
+
+Owns the data folder: its place and permissions, the lock, setting aside a database that cannot be read. Never raises
+for what a disk can do wrong: the bridge runs on, and every client shows the reason (design rule 9).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from sidekicks_bridge import paths
+from sidekicks_bridge.store import lock, schema
+from sidekicks_bridge.store.files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge.store.preferences import ChannelPreferences, GlobalPreferences, Preferences
+from sidekicks_bridge.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sidekicks_bridge.store.contract import Store
+
+DATABASE = "history.db"
+LOCK = "bridge.lock"
+CONFIG_PATH = "config-path"
+PREFERENCES = "preferences.json"
+
+_BUSY_SECONDS = 5.0
+_UNREADABLE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+async def open_store(config_path: Path, *, folder: Path | None = None, socket: str | None = None) -> Store:
+    """The store of the configuration at the absolute ``config_path``; ``persistent`` and ``reason`` tell how it went.
+
+    ``folder``: where the history lies, if not in the user's data folder. ``socket``: where this bridge listens; others
+    find it in the lock file. A persistent store may have a ``reason`` too: a notice (it began anew, or slower).
+    """
+    return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), socket)
+
+
+def memory_store(reason: str | None = None) -> SqliteStore:
+    """A store that ends with the process; ``reason`` says why it is not on disk."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    schema.migrate(connection)
+    return SqliteStore(connection, None, place="memory", reason=reason)
+
+
+def _open(config_path: Path, folder: Path, socket: str | None) -> Store:
+    try:
+        private_folder(folder)
+        held = lock.take(folder / LOCK, lock.Holder(socket=socket))
+    except lock.LockTakenError as taken:
+        who = f"process {taken.holder.pid}" if taken.holder else "another process"
+        return memory_store(
+            f"Another bridge ({who}) has the history of {config_path} open. Close it, then start this one again."
+        )
+    except OSError as problem:
+        return memory_store(_unusable(folder, problem))
+    try:
+        _note_config_path(folder / CONFIG_PATH, config_path)
+        return _open_or_set_aside(folder / DATABASE, held)
+    except (OSError, sqlite3.Error, schema.NewerDatabaseError) as problem:
+        held.release()
+        return memory_store(_unusable(folder, problem))
+
+
+def _unusable(folder: Path, problem: Exception) -> str:
+    cause = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Make the folder usable, then start again."
+    return f"The history in {folder} cannot be opened: {cause}.{advice}"
+
+
+def _note_config_path(note: Path, config_path: Path) -> None:
+    """Whose history this is: a configuration that moved leaves an orphan that can be found by it."""
+    content = os.fsencode(config_path) + b"\n"
+    if not note.exists() or note.read_bytes() != content:
+        write_whole(note, content)
+
+
+def _open_or_set_aside(database: Path, held: lock.Lock) -> Store:
+    try:
+        return _open_database(database, held, None)
+    except sqlite3.DatabaseError as problem:
+        if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
+            raise
+        aside = set_aside(database, "-wal", "-shm")
+        return _open_database(
+            database,
+            held,
+            f"The history could not be read ({problem}). It was kept as {aside}, and a new one has begun.",
+        )
+
+
+def _open_database(database: Path, held: lock.Lock, notice: str | None) -> Store:
+    os.close(private_file(database))  # SQLite gives its -wal and -shm the database's permissions
+    writer = _connect(database)
+    try:
+        journal_notice = use_journal(writer)
+        schema.migrate(writer)
+        reader = _connect(database)
+        reader.execute("PRAGMA query_only = ON")
+    except (sqlite3.Error, schema.NewerDatabaseError):
+        writer.close()
+        raise
+    notices = " ".join(filter(None, (notice, journal_notice)))
+    return SqliteStore(writer, reader, place=str(database), reason=notices or None, released=held.release)
+
+
+def _connect(database: Path) -> sqlite3.Connection:
+    return sqlite3.connect(database, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
+
+
+def use_journal(connection: sqlite3.Connection) -> str | None:
+    """Write-ahead log with an fsync for each commit; where it is refused (NFS), the slower journal and a notice."""
+    try:
+        (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    except sqlite3.OperationalError:
+        (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    connection.execute("PRAGMA synchronous = FULL")
+    if journal == "wal":
+        return None
+    return "The history lies on a file system without shared memory (a network folder?): saving is slower there."
+
+
+async def open_global_preferences(path: Path | None = None) -> GlobalPreferences:
+    """What all configurations share, by default in the user's configuration folder."""
+    return GlobalPreferences(await Preferences.open(path or paths.preferences_path()))
+
+
+async def open_channel_preferences(
+    config_path: Path, store: Store, *, folder: Path | None = None
+) -> ChannelPreferences:
+    """The preferences of a configuration, beside its history; kept only where ``store`` is kept."""
+    place = (folder or paths.data_dir(config_path)) / PREFERENCES if store.persistent else None
+    return ChannelPreferences(await Preferences.open(place))

@@ -1,0 +1,139 @@
+"""A thread that owns one SQLite connection: reads one by one, writes in groups that share a transaction and its fsync.
+
+Knows nothing of tables. Every failure ends in the future of the job that caused it; the thread goes on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import sqlite3
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+GROUP = 256
+"""The most jobs that share a transaction."""
+IDLE_SECONDS = 0.05
+"""How long nothing must have happened before the idle work begins."""
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[sqlite3.Connection], Any]
+    is_write: bool
+    future: Future[Any] = field(default_factory=Future)
+
+
+class Worker:
+    """The only user of ``connection`` from now on. ``idle`` does a bit of spare work and says whether more is left."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, name: str, idle: Callable[[sqlite3.Connection], bool] | None = None
+    ) -> None:
+        self._connection = connection
+        self._idle = idle
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self.ended: Future[None] = Future()
+        """Ends with the thread, after `stop`."""
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """Run ``work`` on one snapshot of the database."""
+        return self._put(_Job(work, is_write=False))
+
+    def write(self, work: Callable[[sqlite3.Connection], None]) -> Future[None]:
+        """Run ``work`` in a transaction; the future ends when it is durable, or with why nothing was changed."""
+        return self._put(_Job(work, is_write=True))
+
+    def stop(self) -> None:
+        """Finish what was asked for, close the connection, end the thread."""
+        self._queue.put(None)
+
+    def _put(self, job: _Job) -> Future[Any]:
+        self._queue.put(job)
+        return job.future
+
+    def _run(self) -> None:
+        more = self._idle is not None
+        wait = IDLE_SECONDS
+        while True:
+            try:
+                jobs = self._take(wait if more else None)
+            except Empty:
+                more = self._spare_work()
+                wait = 0.0
+                continue
+            more, wait = self._idle is not None, IDLE_SECONDS
+            for is_write, group in itertools.groupby(filter(None, jobs), key=lambda job: job.is_write):
+                wanted = [job for job in group if job.future.set_running_or_notify_cancel()]
+                if is_write and wanted:
+                    self._write(wanted)
+                elif not is_write:
+                    for job in wanted:
+                        self._read(job)
+            if jobs[-1] is None:
+                break
+        try:
+            self._connection.close()
+        finally:
+            self.ended.set_result(None)
+
+    def _take(self, wait: float | None) -> list[_Job | None]:
+        """What waits, at least one; None is the last. Raises Empty after ``wait`` seconds."""
+        jobs = [self._queue.get(timeout=wait)]
+        while jobs[-1] is not None and len(jobs) < GROUP:
+            try:
+                jobs.append(self._queue.get_nowait())
+            except Empty:
+                break
+        return jobs
+
+    def _read(self, job: _Job) -> None:
+        try:
+            result = self._transaction("BEGIN", [job])
+        except Exception as problem:  # contained: it belongs to whoever asked
+            job.future.set_exception(problem)
+        else:
+            job.future.set_result(result)
+
+    def _write(self, jobs: list[_Job]) -> None:
+        try:
+            self._transaction("BEGIN IMMEDIATE", jobs)
+        except Exception as problem:  # contained: it belongs to whoever asked
+            if len(jobs) == 1:
+                jobs[0].future.set_exception(problem)
+                return
+            for job in jobs:  # one bad job must not fail the others
+                self._write([job])
+        else:
+            for job in jobs:
+                job.future.set_result(None)
+
+    def _transaction(self, begin: str, jobs: list[_Job]) -> object:
+        result: object = None
+        self._connection.execute(begin)
+        try:
+            for job in jobs:
+                result = job.work(self._connection)
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        return result
+
+    def _spare_work(self) -> bool:
+        try:
+            return cast("Callable[[sqlite3.Connection], bool]", self._idle)(self._connection)
+        except sqlite3.Error as problem:  # a full disk, say: tried again after the next write
+            _log.warning("The search index could not be brought up to date: %s", problem)
+            return False

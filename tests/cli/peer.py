@@ -1,0 +1,377 @@
+"""A small bridge of the other kind: speaks the protocol and does what the message says, step by step.
+
+For what a real bridge does not do on demand: dying in the middle, another protocol version, exact chunks, another
+client's answer to a permission. Standard library only; run as ``python -m tests.cli.peer [--version N]``.
+
+Messages: ``long N`` N chunks · ``slow`` streams until cancelled · ``edit`` asks permission with a diff ·
+``die`` ends the process · ``raw TEXT`` answers TEXT (JSON string) · ``nobody`` a route with a problem ·
+``notes`` thought, plan, tools · anything else is echoed by every agent it mentions (else by scout).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+NOW = "2026-11-30T12:00:00.000Z"
+AGENTS = {"scout": ("Scout", "🔎"), "bob": ("Bob", "🦊")}
+Json = dict[str, Any]
+
+
+class Peer:
+    """The whole state of the scripted bridge."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.ids = 0
+        self.channels: Json = {}
+        self.log: dict[str, list[Json]] = {}
+        self.turns: dict[str, list[Json]] = {}
+        self.open_permission: Json | None = None
+        self.waiting: list[tuple[str, str, Json]] = []
+        self.root: str | None = None
+        self.make("general", ["scout", "bob"])
+        self.make("review", ["bob"])
+
+    def new_id(self) -> str:
+        self.ids += 1
+        return f"01{self.ids:024d}"
+
+    def make(self, name: str | None, members: list[str], **more: Any) -> Json:
+        channel = {
+            "id": self.new_id(),
+            "kind": "named" if name else "direct",
+            "createdAt": NOW,
+            "updatedAt": NOW,
+            "members": [{"name": member, "kind": "agent", "joinedAt": NOW} for member in members],
+            "unread": 0,
+            **({"name": name} if name else {}),
+            **more,
+        }
+        self.channels[channel["id"]] = channel
+        self.log[channel["id"]] = []
+        self.turns[channel["id"]] = []
+        return channel
+
+    # -- the wire -----------------------------------------------------------------------------------------------
+
+    def write(self, message: Json) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode()
+        sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def tell(self, name: str, **params: Any) -> None:
+        self.write({"method": f"sidekicks/{name}", "params": params})
+
+    def serve(self) -> None:
+        stdin = sys.stdin.buffer
+        while header := stdin.readline():
+            length = int(header.split(b":")[1])
+            stdin.readline()
+            frame = json.loads(stdin.read(length))
+            if frame["method"] == "exit":
+                return
+            if "id" in frame:
+                answer = self.answer(frame["method"], frame.get("params") or {}, frame["id"])
+                if answer is not None:
+                    self.write({"id": frame["id"], **answer})
+            sys.stdout.buffer.flush()
+
+    def answer(self, method: str, params: Json, number: int) -> Json | None:
+        handler = getattr(self, "on_" + method.removeprefix("sidekicks/").replace("/", "_"), None)
+        if handler is None:
+            return {"error": {"code": -32601, "message": f"no {method}"}}
+        try:
+            result = handler(params)
+        except KeyError as missing:
+            data = {"code": "channelNotFound", "retryable": False, "details": {}}
+            return {"error": {"code": -32803, "message": f"no such thing: {missing}", "data": data}}
+        if method != "sidekicks/message/send":
+            return {"result": result}
+        self.write({"id": number, "result": {"messageId": result["id"], "route": result["route"]}})
+        sys.stdout.buffer.flush()
+        self.run_turns(params["channelId"])
+        return None
+
+    # -- requests -----------------------------------------------------------------------------------------------
+
+    def on_initialize(self, params: Json) -> Json:
+        folders = params.get("workspaceFolders")
+        self.root = folders[0]["uri"].removeprefix("file://") if folders else None
+        spoken = {"protocolVersion": self.version, "bridgeVersion": "test"}
+        return {"capabilities": {"experimental": {"sidekicks": spoken}}}
+
+    def on_shutdown(self, params: Json) -> None:
+        return None
+
+    def on_state_get(self, params: Json) -> Json:
+        agents = [
+            {"name": name, "title": title, "icon": icon, "state": "ready", "origin": "config", "commands": []}
+            for name, (title, icon) in AGENTS.items()
+        ]
+        return {
+            "agents": agents,
+            "channels": list(self.channels.values()),
+            "permissions": [],
+            "turns": [],
+            "storage": {"persistent": True},
+            "config": {"path": "/nowhere/config.yaml", "problems": []},
+        }
+
+    def on_channel_open(self, params: Json) -> Json:
+        channel = self.channels[params["channelId"]]
+        if channel.get("root") is None and self.root:
+            channel["root"] = self.root
+        other = channel.get("root") if self.root and channel.get("root") != self.root else None
+        snapshot = {
+            "channel": channel,
+            "messages": self.log[channel["id"]][-params.get("limit", 50) :],
+            "hasMore": len(self.log[channel["id"]]) > params.get("limit", 50),
+            "turns": self.turns[channel["id"]],
+            "permissions": [],
+        }
+        return {**snapshot, **({"otherRoot": other} if other else {})}
+
+    def on_channel_create(self, params: Json) -> Json:
+        channel = self.make(params["name"], params.get("members", []), root=params.get("root"))
+        self.tell("channels/changed", channels=list(self.channels.values()))
+        return channel
+
+    def on_channel_direct(self, params: Json) -> Json:
+        for channel in self.channels.values():
+            if channel.get("agent") == params["agent"]:
+                return channel  # type: ignore[no-any-return]
+        return self.make(None, [params["agent"]], agent=params["agent"])
+
+    def on_channel_update(self, params: Json) -> Json:
+        channel: Json = self.channels[params["channelId"]]
+        channel |= {key: value for key, value in params.items() if key != "channelId"}
+        return channel
+
+    def on_channel_invite(self, params: Json) -> Json:
+        channel: Json = self.channels[params["channelId"]]
+        channel["members"].append({"name": params["agent"], "kind": "agent", "joinedAt": NOW})
+        self.tell("channels/changed", channels=list(self.channels.values()))
+        return channel
+
+    def on_channel_remove(self, params: Json) -> Json:
+        channel: Json = self.channels[params["channelId"]]
+        channel["members"] = [member for member in channel["members"] if member["name"] != params["agent"]]
+        self.tell("channels/changed", channels=list(self.channels.values()))
+        return channel
+
+    def on_channel_close(self, params: Json) -> Json:
+        return {}
+
+    on_channel_markRead = on_draft_set = on_channel_close  # noqa: N815
+
+    def on_channel_prepare(self, params: Json) -> Json:
+        return {"commands": []}
+
+    def on_message_list(self, params: Json) -> Json:
+        before = params.get("before", 10**9)
+        found = [message for message in self.log[params["channelId"]] if message["seq"] < before]
+        limit = params.get("limit", 50)
+        return {"messages": found[-limit:], "hasMore": len(found) > limit}
+
+    def on_message_preview(self, params: Json) -> Json:
+        return self.route(params["text"])
+
+    def on_message_complete(self, params: Json) -> Json:
+        text = params["text"][: params["offset"]]
+        found = re.search(r"[@/](\w*)$", text)
+        if found is None:
+            return {"items": []}
+        start = {"line": 0, "character": found.start()}
+        end = {"line": 0, "character": params["offset"]}
+        names = ["@" + name for name in AGENTS] if found[0][0] == "@" else ["/find", "/files"]
+        items = [
+            {"label": name, "detail": "an agent", "textEdit": {"range": {"start": start, "end": end}, "newText": name}}
+            for name in names
+            if name.startswith(found[0])
+        ]
+        return {"items": items}
+
+    def on_message_send(self, params: Json) -> Json:
+        channel, text = params["channelId"], params["text"]
+        route = self.route(text)
+        message = self.message(channel, {"kind": "user"}, [{"type": "text", "text": text}])
+        if route.get("problem"):
+            self.finish(message)
+            notice = {"type": "notice", "code": "unknownAgent", "text": route["problem"]["text"]}
+            self.finish(self.message(channel, {"kind": "system"}, [notice]))
+            return {"id": message["id"], "route": route}
+        message["state"] = "queued"
+        self.tell("message/updated", channelId=channel, message=message)
+        for target in route["to"]:
+            turn = {"id": self.new_id(), "channelId": channel, "agent": target["agent"], "state": "queued"}
+            self.turns[channel].append({**turn, "inReplyTo": message["id"]})
+            self.waiting.append((text, channel, message))
+        self.tell_turns(channel)
+        return {"id": message["id"], "route": route}
+
+    def on_turn_cancel(self, params: Json) -> Json:
+        channel = params["channelId"]
+        if self.turns[channel] and self.turns[channel][0].get("messageId"):
+            self.open_permission = None
+            self.end_turn(channel, "cancelled")
+            self.run_turns(channel)
+        return {}
+
+    def on_permission_answer(self, params: Json) -> Json:
+        asked = self.open_permission
+        if asked is None or asked["requestId"] != params["requestId"]:
+            return {"accepted": False}
+        self.open_permission = None
+        option = params.get("optionId")
+        outcome = {"outcome": "selected", "optionId": option} if option else {"outcome": "cancelled"}
+        self.tell("permission/resolved", requestId=asked["requestId"], channelId=asked["channelId"], **outcome)
+        tool = {**asked["toolCall"], "status": "completed" if option == "yes" else "failed", "type": "toolCall"}
+        self.grow(asked["channelId"], 0, value=tool)
+        self.grow(asked["channelId"], 1, value={"type": "text", "text": f"You said {option}."})
+        self.end_turn(asked["channelId"], "end_turn")
+        self.run_turns(asked["channelId"])
+        return {"accepted": True}
+
+    # -- what happens -------------------------------------------------------------------------------------------
+
+    def tell_turns(self, channel: str) -> None:
+        turns = [{key: value for key, value in turn.items() if key != "answer"} for turn in self.turns[channel]]
+        self.tell("turn/changed", channelId=channel, turns=turns)
+
+    def route(self, text: str) -> Json:
+        if "nobody" in text:
+            problem = {"code": "unknownAgent", "text": "No agent is named @bbo. Did you mean @bob?"}
+            start = text.find("@bbo")
+            place = {"suggestion": "@bob", "start": start, "end": start + 4} if start >= 0 else {}
+            return {"to": [], "problem": {**problem, **place}}
+        names = [name for name in re.findall(r"@(\w+)", text) if name in AGENTS] or ["scout"]
+        return {"to": [{"agent": name, "invited": False, "unseen": 3, "cut": 0, "fresh": False} for name in names]}
+
+    def message(self, channel: str, author: Json, parts: list[Json], **more: Any) -> Json:
+        return {
+            "id": self.new_id(),
+            "channelId": channel,
+            "author": author,
+            "parts": parts,
+            "createdAt": NOW,
+            "state": "streaming",
+            **more,
+        }
+
+    def finish(self, message: Json) -> None:
+        log = self.log[message["channelId"]]
+        message |= {"state": "finished", "seq": len(log) + 1}
+        log.append(message)
+        self.tell("message/updated", channelId=message["channelId"], message=message)
+
+    def grow(self, channel: str, part: int, **what: Any) -> None:
+        turn = self.turns[channel][0]
+        parts = turn["answer"]["parts"]
+        if "value" in what:
+            parts[part:] = [what["value"]]
+        else:
+            parts[part]["text"] += what["text"]
+        self.tell("message/delta", channelId=channel, messageId=turn["messageId"], part=part, **what)
+
+    def run_turns(self, channel: str) -> None:
+        while self.turns[channel] and not self.turns[channel][0].get("messageId"):
+            text, _, asked = self.waiting.pop(0)
+            turn = self.turns[channel][0]
+            if asked["state"] == "queued":
+                self.finish(asked)
+            more = {"turn": {"id": turn["id"], "startedAt": NOW}, "inReplyTo": asked["id"]}
+            answer = self.message(channel, {"kind": "agent", "name": turn["agent"]}, [], **more)
+            turn |= {"state": "thinking", "messageId": answer["id"]}
+            self.tell_turns(channel)
+            turn["answer"] = answer
+            self.tell("message/updated", channelId=channel, message=answer)
+            self.act(channel, text)
+
+    def act(self, channel: str, text: str) -> None:
+        words = re.sub(r"@\w+ ?", "", text).split(" ", 1)
+        verb, rest = words[0], words[1] if len(words) > 1 else ""
+        script = getattr(self, f"do_{verb}", None)
+        if script is not None:
+            script(channel, rest)
+            return
+        self.grow(channel, 0, value={"type": "text", "text": f"I heard: {text}"})
+        self.end_turn(channel, "end_turn")
+
+    def end_turn(self, channel: str, reason: str, error: Json | None = None) -> None:
+        turn = self.turns[channel].pop(0)
+        answer = turn["answer"]
+        answer["turn"] |= {"stopReason": reason, "endedAt": NOW, **({"error": error} if error else {})}
+        self.finish(answer)
+        self.tell_turns(channel)
+
+    def do_long(self, channel: str, rest: str) -> None:
+        self.grow(channel, 0, value={"type": "text", "text": ""})
+        for number in range(int(rest)):
+            self.grow(channel, 0, text=f"token {number} ")
+        self.end_turn(channel, "end_turn")
+
+    def do_slow(self, channel: str, rest: str) -> None:
+        self.turns[channel][0]["state"] = "writing"
+        self.tell_turns(channel)
+        self.grow(channel, 0, value={"type": "text", "text": "Let me think about it"})
+
+    def do_raw(self, channel: str, rest: str) -> None:
+        self.grow(channel, 0, value={"type": "text", "text": json.loads(rest)})
+        self.end_turn(channel, "end_turn")
+
+    def do_fail(self, channel: str, rest: str) -> None:
+        self.grow(channel, 0, value={"type": "text", "text": "I was about to"})
+        self.end_turn(channel, "failed", {"code": "agentExited", "message": "Exit code 3.\nboom on stderr"})
+
+    def do_die(self, channel: str, rest: str) -> None:
+        sys.stdout.buffer.flush()
+        sys.stderr.write("Fatal: the peer was told to die\n")
+        sys.exit(7)
+
+    def do_notes(self, channel: str, rest: str) -> None:
+        tool: Json = {
+            "type": "toolCall",
+            "id": "t1",
+            "kind": "search",
+            "title": "Search routes",
+            "status": "in_progress",
+        }
+        tool |= {"content": [], "locations": [{"path": (self.root or "") + "/src/router.py", "line": 12}]}
+        entries = [{"content": "Look", "priority": "high", "status": "completed"}]
+        self.grow(channel, 0, value={"type": "thought", "text": "Where could it be?\nProbably in the router."})
+        self.grow(channel, 1, value={"type": "plan", "entries": entries})
+        self.grow(channel, 2, value=tool)
+        self.grow(channel, 2, value={**tool, "status": "completed"})
+        self.grow(channel, 3, value={"type": "text", "text": "# Found\n\nIt is **here**: `router.py`\n"})
+        self.grow(channel, 4, value={"type": "hologram", "data": 1})
+        self.end_turn(channel, "end_turn")
+
+    def do_edit(self, channel: str, rest: str) -> None:
+        turn = self.turns[channel][0]
+        diff = {"type": "diff", "path": (self.root or "") + "/NOTES.md", "oldText": "a\nb\n", "newText": "a\nc\n"}
+        tool: Json = {"id": "t9", "kind": "edit", "title": "Write NOTES.md", "status": "pending"}
+        tool |= {"content": [diff], "locations": []}
+        options = [
+            {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
+            {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+        ]
+        turn["state"] = "awaitingPermission"
+        self.grow(channel, 0, value={"type": "toolCall", **tool})
+        self.open_permission = {
+            "requestId": self.new_id(),
+            "channelId": channel,
+            "agent": turn["agent"],
+            "turnId": turn["id"],
+            "toolCall": {"type": "toolCall", **tool},
+            "options": options,
+            "requestedAt": NOW,
+        }
+        self.tell_turns(channel)
+        self.tell("permission/requested", **self.open_permission)
+
+
+if __name__ == "__main__":
+    Peer(int(sys.argv[2]) if sys.argv[1:2] == ["--version"] else 1).serve()
