@@ -1,0 +1,64 @@
+"""What an agent said about itself in ``initialize``, read tolerantly: what is missing or odd is not supported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sidekicks_bridge.agents.quirks import quirks_of
+from sidekicks_bridge.agents.raw import dicts, integer, record, text
+
+PROTOCOL_VERSION = 1
+
+
+class Capabilities(msgspec.Struct):
+    """What we may ask of an agent. Changed to False when it turns out to be a lie."""
+
+    load: bool = False
+    resume: bool = False
+    close: bool = False
+    embedded: bool = False
+    http: bool = False
+    sse: bool = False
+    sign_in: list[str] = []
+    """The names of its sign-in methods, with their descriptions if it gives any."""
+
+    def takes(self, server: dict[str, Any]) -> bool:
+        """Whether an MCP server of the configuration may be passed on."""
+        match server.get("type"):
+            case "http":
+                return self.http
+            case "sse":
+                return self.sse
+        return True
+
+
+def read_version(result: Any) -> int | None:
+    """The protocol version of an ``initialize`` answer; None if there is none."""
+    version = record(result).get("protocolVersion")
+    if isinstance(version, str) and version.isdecimal():
+        return int(version)
+    return integer(version)
+
+
+def read_capabilities(result: Any, *known_as: str) -> Capabilities:
+    """The capabilities of an ``initialize`` answer; ``known_as``: words that the table of quirks looks for."""
+    said = record(record(result).get("agentCapabilities"))
+    session = record(said.get("sessionCapabilities"))
+    prompt, mcp = record(said.get("promptCapabilities")), record(said.get("mcpCapabilities"))
+    quirks = quirks_of(*known_as, text(record(record(result).get("agentInfo")).get("name")) or "")
+    return Capabilities(
+        load=said.get("loadSession") is True,
+        resume=isinstance(session.get("resume"), dict) and quirks.resume,
+        close=isinstance(session.get("close"), dict),
+        embedded=prompt.get("embeddedContext") is True,
+        http=mcp.get("http") is True,
+        sse=mcp.get("sse") is True,
+        sign_in=[_method(item) for item in dicts(record(result).get("authMethods")) if text(item.get("id"))],
+    )
+
+
+def _method(item: dict[str, Any]) -> str:
+    name, description = text(item.get("name")) or item["id"], text(item.get("description"))
+    return f"{name} ({description})" if description else str(name)
