@@ -125,7 +125,7 @@ def test_the_configuration_reference_has_every_key_with_its_default() -> None:
 
 def test_the_command_line_reference_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     main(["help"])
-    commands = re.findall(r"^  (\w+) ", capsys.readouterr().out, re.M)
+    commands = re.findall(r"^  (\w+) ", capsys.readouterr().out, re.MULTILINE)
     headings = " ".join(sections("cli.md"))
     assert commands
     assert [command for command in commands if f"sidekicks {command}" not in headings] == []
