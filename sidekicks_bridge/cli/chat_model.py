@@ -114,6 +114,12 @@ class ChatModel:
             self._here(event)
         self._anywhere(event)
 
+    def resize(self, columns: int) -> None:
+        """The terminal's width; what is printed from now on keeps to it."""
+        self.columns = columns
+        for view in self._views:
+            view.resize(columns)
+
     def printable(self) -> list[Line]:
         """The lines that became final since the last call, in the order of the log."""
         while self._views:

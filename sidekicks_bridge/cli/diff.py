@@ -20,8 +20,8 @@ _COMPARED = 1500
 
 def diff_lines(diff: DiffContent, root: str | None, rows: int | None) -> list[Line]:
     """The change, headed by its path and counts; at most ``rows`` lines of it (None: all)."""
-    old = safe(diff.old_text or "").split("\n") if diff.old_text else []
-    new = safe(diff.new_text).split("\n") if diff.new_text else []
+    old = safe(diff.old_text or "").splitlines()
+    new = safe(diff.new_text).splitlines()
     body = _changes(old, new)
     added = sum(1 for line in body if line and line[0][1] == "+ ")
     removed = sum(1 for line in body if line and line[0][1] == "- ")

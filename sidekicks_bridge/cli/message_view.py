@@ -67,6 +67,13 @@ class MessageView:
         """Whether the message will not change any more."""
         return self.message.state == "finished"
 
+    def resize(self, columns: int) -> None:
+        """The terminal's width has changed."""
+        self._columns = max(columns - 2, 20)
+        for part in self._parts:
+            if isinstance(part, _Text):
+                part.stream.columns = self._columns
+
     def update(self, message: Message) -> None:
         """The whole message as it stands now."""
         self.message = message
