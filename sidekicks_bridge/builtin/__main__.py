@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sys
 
-if (
-    not __package__
-):  # started by its path (see `BuiltinAgent.argv`): make the package importable wherever it lies
+if not __package__:  # started by its path (see `BuiltinAgent.argv`): make the package importable wherever it lies
     sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 3)[0])
 
 from sidekicks_bridge.builtin import BUILTIN_AGENTS

@@ -150,9 +150,7 @@ class AcpAgent:
         if not isinstance(prompt, list) or not all(isinstance(block, dict) for block in prompt):
             raise RpcError(INVALID_PARAMS, "prompt must be a list of content blocks.")
         if session.turn is not None:
-            raise RpcError(
-                INVALID_REQUEST, "This session is still answering: cancel that prompt or wait for it."
-            )
+            raise RpcError(INVALID_REQUEST, "This session is still answering: cancel that prompt or wait for it.")
         turn = session.turn = Turn(self._wire, session_id, prompt, self._files)
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         thread = threading.Thread(target=self._answer, args=(request_id, session, turn), daemon=True)

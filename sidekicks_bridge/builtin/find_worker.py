@@ -33,9 +33,7 @@ def main() -> None:
     """Serve the one request."""
     request = json.loads(sys.stdin.buffer.read())
     if hasattr(signal, "alarm"):
-        signal.alarm(
-            request["seconds"]
-        )  # should the agent die meanwhile, a hopeless match does not outlive it
+        signal.alarm(request["seconds"])  # should the agent die meanwhile, a hopeless match does not outlive it
     warnings.simplefilter("ignore")
     pattern = re.compile(request["pattern"])
     workspace = Workspace(request["root"])

@@ -80,9 +80,7 @@ def list_files(workspace: Workspace, turn: Turn, glob: str) -> None:
         tool.begin()
         found = [path for path in workspace.files(turn.check) if spec.match_file(path)]
         shown = found[:MAX_LISTED]
-        tool.complete(
-            [text_content(counted(len(found), "file"))], [workspace.location(path) for path in shown]
-        )
+        tool.complete([text_content(counted(len(found), "file"))], [workspace.location(path) for path in shown])
     if not found:
         turn.say(f"No file matches {code(glob)} here; ignored files are left out.")
         return
@@ -114,9 +112,7 @@ def outline_file(workspace: Workspace, turn: Turn, given: str) -> None:
     if text is None:
         turn.say(f"{code(path)} is binary or larger than 1 MiB, so I did not read it.")
     elif not found:
-        reason = (
-            "has no definitions" if has_outline(language) else "is in a language I know no definitions of"
-        )
+        reason = "has no definitions" if has_outline(language) else "is in a language I know no definitions of"
         turn.say(f"{code(path)} {reason} ({counted(len(text.splitlines()), 'line')}).")
     else:
         lines = [f"{'  ' * one.depth}- {code(one.label)} `:{one.line}`" for one in found]
@@ -134,9 +130,7 @@ def collect_marks(workspace: Workspace, turn: Turn, _arguments: str) -> None:
             if text is not None and any(word in text for word in _MARK_WORDS):
                 places += [(path, number, mark) for number, mark in _marks(text)]
         total = f"{counted(len(places), 'mark')} in {counted(len({path for path, _, _ in places}), 'file')}"
-        tool.complete(
-            [text_content(total)], [workspace.location(*place[:2]) for place in places[:MAX_LISTED]]
-        )
+        tool.complete([text_content(total)], [workspace.location(*place[:2]) for place in places[:MAX_LISTED]])
     if not places:
         turn.say("No TODO, FIXME, XXX or HACK in this workspace.")
         return

@@ -106,9 +106,7 @@ def _passage(
         for stem, count in hits[index].items():
             totals[stem] = totals.get(stem, 0.0) + count
     damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * (cut[1] - cut[0]) / _USUAL)
-    score = sum(
-        weights[stem] * count * (_SATURATION + 1) / (count + damping) for stem, count in totals.items()
-    )
+    score = sum(weights[stem] * count * (_SATURATION + 1) / (count + damping) for stem, count in totals.items())
     covered = sum(weights[stem] for stem in totals) / sum(weights.values())
     best = max(inside, key=lambda index: (sum(weights[stem] * n for stem, n in hits[index].items()), -index))
     start = _excerpt_start(best, cut[0], names)

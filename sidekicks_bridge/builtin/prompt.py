@@ -14,9 +14,7 @@ from sidekicks_bridge.builtin import BUILTIN_AGENTS
 USER = "user"
 _HEAD = re.compile(r"\[Messages in (?:#(\S+)|this conversation) you have not seen yet\]")
 _END = "[End of the messages]"
-_TAIL = re.compile(
-    r"(.+?)(?: \(not the user\))? now writes to you \(answer directly, without your name in front\):"
-)
+_TAIL = re.compile(r"(.+?)(?: \(not the user\))? now writes to you \(answer directly, without your name in front\):")
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _LINE = re.compile(rf"({_NAME}): ?(.*)")
 _COMMAND = re.compile(r"/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?", re.DOTALL)
@@ -89,9 +87,7 @@ def addressed_text(text: str, own_name: str, others: set[str]) -> str:
     follows a group of mentions is for that group; what stands before the first is for everybody. ``others``
     are names known to be agents: an unknown ``@word`` inside a sentence (``@dataclass``) stays text.
     """
-    groups = _mention_groups(
-        text, {own_name.lower(), "all", *BUILTIN_AGENTS, *(name.lower() for name in others)}
-    )
+    groups = _mention_groups(text, {own_name.lower(), "all", *BUILTIN_AGENTS, *(name.lower() for name in others)})
     if not groups:
         return text.strip()
     bounds = [*(start for start, _, _ in groups[1:]), len(text)]

@@ -49,9 +49,7 @@ class Scout:
             LOOKUPS[command.name](self._workspace, turn, command.arguments)
         else:
             known = ", ".join(f"`/{known.name}`" for known in self.commands)
-            turn.say(
-                f"I have no command {code('/' + command.name)}. Mine are {known}; anything else, just ask."
-            )
+            turn.say(f"I have no command {code('/' + command.name)}. Mine are {known}; anything else, just ask.")
 
     def _question(self, turn: Turn, question: str) -> None:
         words = ", ".join(dict.fromkeys(question_words(question).values()))
@@ -62,9 +60,7 @@ class Scout:
             tool.begin()
             paths = self._attached(turn) or self._workspace.files(turn.check)
             answer = answer_question(self._workspace, question, paths, turn.check)
-            summary = (
-                f"{counted(len(answer.passages), 'passage')}; searched {counted(answer.searched, 'file')}"
-            )
+            summary = f"{counted(len(answer.passages), 'passage')}; searched {counted(answer.searched, 'file')}"
             places = [self._workspace.location(passage.path, passage.line) for passage in answer.passages]
             tool.complete([text_content(summary)], places)
         turn.say(_found(answer) if answer.passages else _nothing(answer, words))

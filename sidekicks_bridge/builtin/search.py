@@ -40,9 +40,7 @@ class _File(NamedTuple):
     counts: tuple[float, ...]
 
 
-def answer_question(
-    workspace: Workspace, question: str, paths: Iterable[str], check: Callable[[], None]
-) -> Answer:
+def answer_question(workspace: Workspace, question: str, paths: Iterable[str], check: Callable[[], None]) -> Answer:
     """Look a question up in the given files; ``check`` is called for each file and may raise to stop."""
     words = question_words(question)
     stems = list(words)
@@ -58,8 +56,7 @@ def answer_question(
         if any(counts):
             files.append(_File(path, counts))
     weights = {
-        stem: _rarity(sum(1 for file in files if file.counts[index]), searched)
-        for index, stem in enumerate(stems)
+        stem: _rarity(sum(1 for file in files if file.counts[index]), searched) for index, stem in enumerate(stems)
     }
     found = [stem for index, stem in enumerate(stems) if any(file.counts[index] for file in files)]
     passages = _best_passages(workspace, files, weights, check)
@@ -84,10 +81,7 @@ def _best_passages(
     about_tests = "test" in weights
 
     def promise(file: _File) -> float:
-        parts = [
-            rarity * count / (count + _SATURATION)
-            for rarity, count in zip(rarities, file.counts, strict=True)
-        ]
+        parts = [rarity * count / (count + _SATURATION) for rarity, count in zip(rarities, file.counts, strict=True)]
         covered = sum(rarity for rarity, count in zip(rarities, file.counts, strict=True) if count)
         return sum(parts) * covered * _place_weight(file.path, about_tests)
 

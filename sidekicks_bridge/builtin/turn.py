@@ -112,9 +112,7 @@ class Turn:
 class ToolCall:
     """A tool call: in progress inside its ``with`` block, failed if that is left before `complete`."""
 
-    def __init__(
-        self, turn: Turn, call_id: str, title: str, kind: str, raw_input: Json, locations: list[Json]
-    ) -> None:
+    def __init__(self, turn: Turn, call_id: str, title: str, kind: str, raw_input: Json, locations: list[Json]) -> None:
         self._turn = turn
         self._open = True
         self.announced: Json = {
@@ -152,9 +150,7 @@ class ToolCall:
         self._send({"status": "failed", "content": [text_content(reason)]})
 
     def _send(self, changed: Json) -> None:
-        self._turn.update(
-            {"sessionUpdate": "tool_call_update", "toolCallId": self.announced["toolCallId"], **changed}
-        )
+        self._turn.update({"sessionUpdate": "tool_call_update", "toolCallId": self.announced["toolCallId"], **changed})
 
 
 def text_content(text: str) -> Json:
