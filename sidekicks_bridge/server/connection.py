@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.server.features import Handler
-    from sidekicks_bridge.server.owner import Owner
     from sidekicks_bridge.server.outbox import SharedFrames
+    from sidekicks_bridge.server.owner import Owner
 
 _log = logging.getLogger(__name__)
 INVALID_REQUEST = -32600
@@ -179,7 +179,7 @@ class Connection:
 
         try:
             with scope:
-                bridge = await self.bridge()
+                await self.bridge()
                 handler: Handler = self._owner.handlers[method]
                 arguments = decode_params(params, METHOD_BY_NAME[method].params)
                 if method == OPEN:

@@ -104,7 +104,9 @@ class Documents:
         if problem := route.problem:
             text = document.source
             start, end = problem.start, problem.end
-            place = _range(text, 0, min(len(text), 1)) if start is None or end is None else _utf16_range(text, start, end)
+            place = (
+                _range(text, 0, min(len(text), 1)) if start is None or end is None else _utf16_range(text, start, end)
+            )
             diagnostics.append(
                 lsp.Diagnostic(
                     range=self._connection.language.workspace.position_codec.range_to_client_units(
@@ -122,7 +124,7 @@ class Documents:
         )
 
     def code_actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        """"Did you mean": replaces what a problem's range covers by its suggestion."""
+        """ "Did you mean": replaces what a problem's range covers by its suggestion."""
         actions: list[lsp.CodeAction] = []
         for diagnostic in params.context.diagnostics:
             data: Any = diagnostic.data
