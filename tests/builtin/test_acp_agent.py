@@ -70,13 +70,8 @@ def test_a_session_needs_a_folder(scout: AgentClient, params: Json, words: str) 
 
 def test_bad_prompts_are_refused(scout: AgentClient, root: Path) -> None:
     session_id = scout.open(root)
-    assert (
-        "no session 'nope'" in refusal(scout, "session/prompt", {"sessionId": "nope", "prompt": []}).message
-    )
-    assert (
-        "list of content"
-        in refusal(scout, "session/prompt", {"sessionId": session_id, "prompt": "x"}).message
-    )
+    assert "no session 'nope'" in refusal(scout, "session/prompt", {"sessionId": "nope", "prompt": []}).message
+    assert "list of content" in refusal(scout, "session/prompt", {"sessionId": session_id, "prompt": "x"}).message
 
 
 def test_lines_that_are_no_frames_do_not_stop_the_agent(scout: AgentClient) -> None:
@@ -174,9 +169,7 @@ def test_wrong_arguments_name_the_right_ones() -> None:
 
 def test_files_of_the_workspace_are_not_imported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("json", "re", "subprocess", "pathspec"):
-        (root / f"{module}.py").write_text(
-            "raise SystemExit('imported from the workspace')", encoding="utf-8"
-        )
+        (root / f"{module}.py").write_text("raise SystemExit('imported from the workspace')", encoding="utf-8")
     monkeypatch.chdir(root)
     with AgentClient("scout", cwd=root) as client:
         session_id = client.open(root)
