@@ -14,6 +14,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
     "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
+    "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
     "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
 }
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from sidekicks_bridge import paths
-from sidekicks_bridge.store import lock, schema
-from sidekicks_bridge.store.files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge import lock, paths
+from sidekicks_bridge.private_files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge.store import schema
 from sidekicks_bridge.store.preferences import ChannelPreferences, GlobalPreferences, Preferences
 from sidekicks_bridge.store.sqlite import SqliteStore
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sidekicks_bridge.store.contract import Store
 
 DATABASE = "history.db"
-LOCK = "bridge.lock"
 CONFIG_PATH = "config-path"
 PREFERENCES = "preferences.json"
 
@@ -32,13 +31,14 @@ _BUSY_SECONDS = 5.0
 _UNREADABLE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-async def open_store(config_path: Path, *, folder: Path | None = None, socket: str | None = None) -> Store:
+async def open_store(config_path: Path, *, folder: Path | None = None, held: lock.Lock | None = None) -> Store:
     """The store of the configuration at the absolute ``config_path``; ``persistent`` and ``reason`` tell how it went.
 
-    ``folder``: where the history lies, if not in the user's data folder. ``socket``: where this bridge listens; others
-    find it in the lock file. A persistent store may have a ``reason`` too: a notice (it began anew, or slower).
+    ``folder``: where the history lies, if not in the user's data folder. ``held``: its lock, if the caller took it
+    already; the store gives it back when it closes. A persistent store may have a ``reason`` too: a notice (it began
+    anew, or slower).
     """
-    return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), socket)
+    return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), held)
 
 
 def memory_store(reason: str | None = None) -> SqliteStore:
@@ -48,10 +48,10 @@ def memory_store(reason: str | None = None) -> SqliteStore:
     return SqliteStore(connection, None, place="memory", reason=reason)
 
 
-def _open(config_path: Path, folder: Path, socket: str | None) -> Store:
+def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
     try:
         private_folder(folder)
-        held = lock.take(folder / LOCK, lock.Holder(socket=socket))
+        held = held or lock.take(paths.lock_path(folder))
     except lock.LockTakenError as taken:
         who = f"process {taken.holder.pid}" if taken.holder else "another process"
         return memory_store(

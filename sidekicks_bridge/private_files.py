@@ -1,9 +1,8 @@
-"""Private files and folders of the store: made for the user alone, set aside when unreadable, never overwritten."""
+"""Private files and folders: made for the user alone, set aside when unreadable, never overwritten."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def set_aside(path: Path, *suffixes: str) -> Path:
     """Rename a file that cannot be read to a new name beside it (``path`` + each suffix likewise); returns the name."""
+    from datetime import UTC, datetime
+
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.name}.unreadable-{stamp}")
     for suffix in suffixes:
