@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from sidekicks_bridge.channels.code_spans import code_ranges
 
@@ -57,43 +57,46 @@ class UnknownMention(NamedTuple):
     end: int
 
 
-_Place = TypeVar("_Place", Mention, UnknownMention)
-
-
 class Mentions(NamedTuple):
-    """What a text mentions, in order of place."""
+    """What a text mentions: the known names in order of place, and the first unknown ``@word``."""
 
     known: list[Mention]
-    unknown: list[UnknownMention]
+    unknown: UnknownMention | None
 
 
 def find_mentions(text: str, names: Iterable[str]) -> Mentions:
-    """Every mention in ``text`` of one of ``names`` (any case; the longest name wins), and every unknown ``@word``."""
+    """Every mention in ``text`` of one of ``names`` (any case; the longest name wins), and the first unknown word."""
     known: list[Mention] = []
-    unknown: list[UnknownMention] = []
+    unknown: UnknownMention | None = None
     by_fold = {name.lower(): name for name in names}
+    code = _Code(text)
     for found in _WORD.finditer(text):
         at = found.start()
         if not _may_stand(text, at):
             continue
         if mention := _longest(text, at, found[1].lower(), by_fold):
-            known.append(mention)
-        elif word := _unknown_word(text, found):
-            unknown.append(UnknownMention(word, at, at + 1 + len(word)))
-    if not known and not unknown:
-        return Mentions(known, unknown)
-    code = code_ranges(text)
-    return Mentions(_outside(code, known), _outside(code, unknown))
+            if not code.holds(at):
+                known.append(mention)
+        elif unknown is None and (word := _unknown_word(text, found)) and not code.holds(at):
+            unknown = UnknownMention(word, at, at + 1 + len(word))
+    return Mentions(known, unknown)
 
 
-def _outside(code: list[tuple[int, int]], places: list[_Place]) -> list[_Place]:
-    """Those of ``places`` that do not begin inside ``code``."""
-    if not code:
-        return places
-    starts = [start for start, _ in code]
-    return [
-        place for place in places if not (at := bisect_right(starts, place.start)) or code[at - 1][1] <= place.start
-    ]
+class _Code:
+    """The code in a text, looked for when first asked: most texts with an `@` mention nobody."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ranges: list[tuple[int, int]] | None = None
+        self._starts: list[int] = []
+
+    def holds(self, at: int) -> bool:
+        """Whether ``at`` lies in code."""
+        if self._ranges is None:
+            self._ranges = code_ranges(self._text)
+            self._starts = [start for start, _ in self._ranges]
+        before = bisect_right(self._starts, at)
+        return before > 0 and at < self._ranges[before - 1][1]
 
 
 def _longest(text: str, at: int, word: str, by_fold: Mapping[str, str]) -> Mention | None:
@@ -126,7 +129,7 @@ def _may_stand(text: str, at: int) -> bool:
 
 def may_begin_mention(text: str, at: int) -> bool:
     """Whether the ``@`` at ``at`` stands where a mention may, and not in code: where completion offers names."""
-    return _may_stand(text, at) and not any(start <= at < end for start, end in code_ranges(text))
+    return _may_stand(text, at) and not _Code(text).holds(at)
 
 
 def stands_first(text: str, at: int) -> bool:

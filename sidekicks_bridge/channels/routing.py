@@ -115,7 +115,7 @@ def _targets(text: str, view: RoutingView, notes: list[RouteNote]) -> list[tuple
         return _command_targets(command, view, notes)
     addressed = _agents_of(named, view)
     if not addressed and mentions.unknown:
-        _check_unknown(text, mentions.unknown[0], view)
+        _check_unknown(text, mentions.unknown, view)
     addressed = addressed or _default_agents(view)
     if not addressed:
         raise _nobody(view)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from dataclasses import dataclass, field
 
@@ -376,7 +375,6 @@ def test_a_route_has_targets_or_says_why_not(text: str, direct: str | None) -> N
         assert route.problem.start < route.problem.end <= len(text)
 
 
-MEGABYTE = 1_000_000
 SHAPES = {
     "prose": "Some words, by a@b.c with `code` and @bob.py, that say nothing much. ",
     "lines": "\n",
@@ -396,21 +394,20 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_megabyte_is_read_in_linear_time(shape: str) -> None:
-    """Twice the text takes about twice the time: processor time, the best of three, so that a busy machine may pass."""
+def test_a_long_text_is_read_in_linear_time(shape: str) -> None:
+    """Eight times the text takes about eight times the time (processor time, the best of three), never 64 times."""
     room = Room(agents=[*AGENTS, *(f"agent-{number}" for number in range(200))], last="bob")
 
     def seconds(size: int) -> float:
         text = f"@bob\n{SHAPES[shape] * (size // len(SHAPES[shape]))}\n@bob ` ```"
         taken = []
         for _ in range(3):
-            gc.collect()
             began = time.process_time()
             room.route(text)
             taken.append(time.process_time() - began)
         return min(taken)
 
-    assert seconds(MEGABYTE) < 0.05 + 20 * seconds(MEGABYTE // 8)
+    assert seconds(240_000) < 0.05 + 20 * seconds(30_000)
 
 
 def test_code_spans_of_every_length_do_not_slow_down_the_next() -> None:
