@@ -13,6 +13,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import grimp
@@ -25,6 +26,8 @@ COMMAND = "make gen"
 LEFT, TOP, WIDTH, HEIGHT, GAP = 40, 92, 640, 54, 22
 ARC, BESIDE = 34, 260
 COLOURS = ("#3b6fb6", "#b4552d", "#2f855a", "#8a4fb0", "#a1761c", "#c0396b", "#1f7f8c", "#6b6f76")
+
+LEGEND = "An arrow is an import; all point down. In small type: the libraries of a room."
 
 STYLE = """
   .paper { fill: #ffffff } .box { fill: #f6f7f9; stroke: #c3c8d0 }
@@ -50,12 +53,21 @@ class Room:
     uses: tuple[str, ...]
 
 
+def project() -> dict[str, Any]:
+    """What pyproject.toml says."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def contract() -> dict[str, Any]:
+    """The import contract of the layers."""
+    contracts: list[dict[str, Any]] = project()["tool"]["importlinter"]["contracts"]
+    return next(one for one in contracts if one["id"] == "layers")
+
+
 def floors() -> list[list[str]]:
     """The layers of the contract, top floor first; rooms not built yet are left out."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contract = next(it for it in project["tool"]["importlinter"]["contracts"] if it["id"] == "layers")
-    layers = [[name.strip(" ()") for name in layer.split(":")] for layer in contract["layers"]]
-    beside = list(contract["exhaustive_ignores"])
+    layers = [[name.strip(" ()") for name in layer.split(":")] for layer in contract()["layers"]]
+    beside = list(contract()["exhaustive_ignores"])
     present = {path.stem for path in (ROOT / PACKAGE).iterdir()}
     return [floor for layer in [*layers, beside] if (floor := [name for name in layer if name in present])]
 
@@ -64,6 +76,9 @@ def rooms(names: list[str]) -> dict[str, Room]:
     """The rooms with their imports, from the import graph."""
     sys.path.insert(0, str(ROOT))  # this tree, also where another one is installed
     graph = grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
+    for exception in contract().get("ignore_imports", ()):
+        importer, imported = exception.split(" -> ")
+        graph.remove_import(importer=importer, imported=imported)
     known = third_party()
     found = {}
     for name in names:
@@ -81,8 +96,7 @@ def rooms(names: list[str]) -> dict[str, Room]:
 
 def third_party() -> set[str]:
     """The outside modules worth naming: the dependencies by the names they are imported under, and SQLite."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    names = {requirement.split(">")[0].replace("-", "_") for requirement in project["project"]["dependencies"]}
+    names = {requirement.split(">")[0].replace("-", "_") for requirement in project()["project"]["dependencies"]}
     renamed = {"agent_client_protocol": "acp", "ruamel.yaml": "ruamel"}
     return {renamed.get(name, name) for name in names} | {"sqlite3"}
 
@@ -108,7 +122,7 @@ def draw() -> str:
         f"<style>{STYLE}</style>",
         '<rect class="paper" width="100%" height="100%"/>',
         f'<text class="title" x="{LEFT}" y="44">Rooms, top floor to ground</text>',
-        f'<text class="text" x="{LEFT}" y="68">An arrow is an import; all point down.</text>',
+        f'<text class="text" x="{LEFT}" y="68">{LEGEND}</text>',
     ]
     for order, name in enumerate(by_name):
         lines += _arrows(order, by_name[name], places)
@@ -137,19 +151,22 @@ def _box(room: Room, x: float, y: float, width: float) -> list[str]:
 
 
 def _arrows(order: int, room: Room, places: dict[str, tuple[float, float, float]]) -> list[str]:
-    """Curves on the right side, the wider the farther they reach; an arrowhead where they arrive."""
+    """Curves on the right side, one to each floor below, the wider the farther they reach."""
     colour = COLOURS[order % len(COLOURS)]
-    x, y, width = places[room.name]
-    start_x, start_y = x + width, y + HEIGHT / 2 + 6
-    lines = []
+    edge = LEFT + WIDTH
+    start = places[room.name][1] + HEIGHT / 2 + 6
+    floors_below: dict[float, list[str]] = {}
     for target in room.imports:
-        to_x, to_y, to_width = places[target]
-        end_x, end_y = to_x + to_width, to_y + HEIGHT / 2 - 6
-        reach = max(start_x, end_x) + ARC + 20 * (end_y - start_y) / (HEIGHT + GAP)
-        curve = f"M{start_x:g} {start_y:g} C{reach:g} {start_y:g} {reach:g} {end_y:g} {end_x + 8:g} {end_y:g}"
-        head = f"{end_x:g},{end_y:g} {end_x + 9:g},{end_y - 4:g} {end_x + 9:g},{end_y + 4:g}"
+        if (y := places[target][1]) != places[room.name][1]:
+            floors_below.setdefault(y, []).append(target)
+    lines = []
+    for y, targets in floors_below.items():
+        end = y + HEIGHT / 2 - 6
+        reach = edge + ARC + 20 * (end - start) / (HEIGHT + GAP)
+        curve = f"M{edge} {start:g} C{reach:g} {start:g} {reach:g} {end:g} {edge + 8} {end:g}"
+        head = f"{edge},{end:g} {edge + 9},{end - 4:g} {edge + 9},{end + 4:g}"
         lines += [
-            f'<path stroke="{colour}" d="{curve}"><title>{room.name} → {target}</title></path>',
+            f'<path stroke="{colour}" d="{curve}"><title>{room.name} → {", ".join(targets)}</title></path>',
             f'<polygon fill="{colour}" points="{head}"/>',
         ]
     return lines

@@ -26,7 +26,13 @@ TOO_LONG: frozenset[str] = frozenset()
 CATCH_ALL = frozenset(
     {
         "sidekicks_bridge/agents/supervise.py",  # a child task's failure is contained
+        "sidekicks_bridge/agents/transport.py",  # a frame that cannot be handled is contained
+        "sidekicks_bridge/bridge/bridge.py",  # a child task's failure is contained
+        "sidekicks_bridge/builtin/acp_agent.py",  # a turn's failure is mapped to the wire
+        "sidekicks_bridge/channels/inbox.py",  # a command's failure goes to whoever gave it
+        "sidekicks_bridge/channels/turn_flow.py",  # a turn's failure is contained
         "sidekicks_bridge/server/errors.py",  # an error is mapped to the wire
+        "sidekicks_bridge/store/worker.py",  # a job's failure goes to whoever gave it
     }
 )
 

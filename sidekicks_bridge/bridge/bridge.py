@@ -110,8 +110,8 @@ class Bridge:
                 await channel.interrupt()
             await self.agents.aclose()
         with anyio.CancelScope(shield=True):
-            await self.preferences.close()
-            await self.recent.close()
+            await self.preferences.file.close()
+            await self.recent.file.close()
             await self.store.close()
 
     def spawn(self, task: Callable[..., Awaitable[object]], *args: object) -> None:

@@ -38,6 +38,10 @@ class Clients:
         for client in self._clients:
             client.notify(event)
 
+    def others_can_answer(self, client: Client) -> bool:
+        """Whether a client other than this one could answer a permission question."""
+        return any(other is not client for other in self._clients)
+
     def follow(self, agent: str, client: Client) -> None:
         """The client wants the lines that an agent writes to stderr from now on."""
         followers = self._following.setdefault(agent, [])

@@ -66,8 +66,11 @@ class MessageRequests:
 
     async def preview(self, client: Client, params: wire.ChannelText) -> Route:
         """`message/preview`."""
-        channel = self._bridge.directory.get(params.channel_id)
-        return await channel.preview(params.text, _forbidden(channel, client))
+        return await self.preview_in(self._bridge.directory.get(params.channel_id), client, params.text)
+
+    async def preview_in(self, channel: Channel, client: Client, text: str) -> Route:
+        """Where ``text`` would go if this client sent it."""
+        return await channel.preview(text, _forbidden(channel, client))
 
     async def page(self, _client: Client, params: wire.ListMessages) -> MessagePage:
         """`message/list`."""

@@ -23,8 +23,7 @@ def fence(lines: list[str] | tuple[str, ...], language: str) -> str:
 
 def quote(text: str) -> str:
     """Return a text as a block quote: what it opens (fence, list, HTML) ends with the quote."""
-    lines = re.split(r"\r\n|[\n\r\v\f\x85\u2028\u2029]", text.strip())
-    return "\n".join(f"> {line}".rstrip() for line in lines)
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -22,6 +22,7 @@ _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
 # A mention as the design has it: where it may stand, and that the name is not continued.
 _MENTION = re.compile(rf"(?:^|(?<=[\s\ufeff(\[{{<\"'“‘«*_~]))@({_NAME})(?![\w/\\])", re.MULTILINE)
 _BETWEEN = re.compile(r"(?:[\s,;:&*_~]|and\b|und\b|et\b|y\b)*", re.IGNORECASE)
+_AFTER = re.compile(r"[*_~]*[\s,;:]*")  # what belongs to the mention in front of it
 _SENTENCE_END = re.compile(r"(?:^|[.?!;:,…。？！]|\n)[\s*_~(\[\"']*\Z")
 
 
@@ -91,11 +92,14 @@ def addressed_text(text: str, own_name: str, others: set[str]) -> str:
     if not groups:
         return text.strip()
     bounds = [*(start for start, _, _ in groups[1:]), len(text)]
-    before = text[: groups[0][0]].strip()
-    parts = [(names, text[end:bound].strip()) for (_, end, names), bound in zip(groups, bounds, strict=True)]
+    before = text[: groups[0][0]].strip() if re.search(r"\w", text[: groups[0][0]]) else ""
+    parts = [
+        (names, _AFTER.sub("", text[end:bound], 1).strip())
+        for (_, end, names), bound in zip(groups, bounds, strict=True)
+    ]
     mine = [part for names, part in parts if names & {own_name.lower(), "all"}]
     if not mine:  # routed here for another reason: all of it but the leading mentions
-        return text[groups[0][1] :].strip() if not before else text.strip()
+        return text.strip() if before else _AFTER.sub("", text[groups[0][1] :], 1).strip()
     said = "\n".join(part for part in mine if re.search(r"\w", part))
     return f"{before}\n{said}".strip() if said else before or " ".join(part for _, part in parts).strip()
 

@@ -79,16 +79,14 @@ class MarkdownStream:
 
     def tail(self) -> list[Line]:
         """The last rows of what is not settled, as it would look if the text ended here."""
-        rows: list[Line] = []
-        for text in self._table[-_TAIL_ROWS:]:
-            rows.append([("", text[: self.columns])])
+        rows: list[Line] = [[("", text[: self.columns])] for text in self._table[-_TAIL_ROWS:]]
         rest = safe(self._rest[-_LONGEST:] if self._fence else self._rest)
         if self._fence is not None:
             if rest and not self._closes(rest):
                 assert self._highlighter is not None
                 for line in self._highlighter.peek([self._dedent(rest)]):
                     rows += wrap(self._code(line), self.columns, [("", "  ")])
-        elif rest or self._carry:
+        elif (rest or self._carry) and not _FENCE.match(rest):
             rows += self._rows(rest)
         return rows[-_TAIL_ROWS:]
 
@@ -159,10 +157,10 @@ class MarkdownStream:
             at = self._rest.rfind(" ", _LONGEST // 2, _LONGEST)
             at = _LONGEST if at < 0 else at + 1
             text, self._rest = safe(self._rest[:at]), self._rest[at:]
-            look = self._carry_look if self._carry is not None else _look(text)[::2][:2]
-            *rows, carry = self._rows(text)
-            base, hanging = (look[0], look[1]) if self._carry is not None else (_look(text)[0], _look(text)[2])
-            self._carry, self._carry_look = carry, (base, hanging)
+            if self._carry is None:
+                base, _, hanging, _ = _look(text)
+                self._carry_look = base, hanging
+            *rows, self._carry = self._rows(text)
             settled += rows
         self._blank = False
         return settled

@@ -59,9 +59,11 @@ async def bridge(
     *,
     options: dict[str, Any],
     folder: str | None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[BridgeClient]:
     """A connected client of a bridge started by ``command``; at the end the bridge is told to go, and awaited.
 
+    ``meanwhile`` is run while the bridge comes up, for what the caller must load.
     Raises `BridgeGone` when it cannot be started, dies in the handshake or speaks another version.
     """
     try:
@@ -75,6 +77,7 @@ async def bridge(
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_converse, client, process, last_words)
+            meanwhile()
             try:
                 await client.initialize(options, folder)
                 yield client

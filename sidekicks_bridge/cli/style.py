@@ -51,7 +51,10 @@ def width(text: str) -> int:
 
 def line_width(line: Iterable[Span]) -> int:
     """How many columns ``line`` takes."""
-    return sum(width(text) for _, text in line)
+    columns = 0
+    for _, text in line:
+        columns += len(text) if text.isascii() else get_cwidth(text)
+    return columns
 
 
 @lru_cache(512)
@@ -80,14 +83,18 @@ def wrap(line: Line, columns: int, hanging: Line | None = None) -> list[Line]:
     rows: list[Line] = [[]]
     used = 0
     for blank, word in _words(line):
-        needed = line_width(word)
-        if used + line_width(blank) + needed > columns and used > (indent_width if len(rows) > 1 else 0):
+        gap, needed = line_width(blank), line_width(word)
+        if used + gap + needed > columns and used > (indent_width if len(rows) > 1 else 0):
             rows.append(list(indent))
             used = indent_width
-        elif blank:
+        else:
             rows[-1] += blank
-            used += line_width(blank)
-        for style, text in word:
+            used += gap
+        if used + needed <= columns:
+            rows[-1] += word
+            used += needed
+            continue
+        for style, text in word:  # wider than a row
             for piece in _pieces(text, columns - used, columns - indent_width):
                 if used + width(piece) > columns:
                     rows.append(list(indent))

@@ -8,7 +8,6 @@ from sidekicks_bridge.cli.inline import inline
 from sidekicks_bridge.cli.style import DIM, Line, clip, line_width, wrap
 
 _DELIMITER = re.compile(r"^ {0,3}\|?(?:[ ]*:?-+:?[ ]*\|)+(?:[ ]*:?-+:?[ ]*)?$")
-_CELL = re.compile(r"(?:[^|\\]|\\.)+|(?<=\|)(?=\|)")
 _NARROWEST = 4
 
 

@@ -1,7 +1,7 @@
 """One change to a configuration's text that leaves every other byte as it is: comments, order, quotes, line ends.
 
 ruamel.yaml tells where each value stands; the change is cut into the text there, and the result is read again and
-compared with what was meant before it is given out. Pure: `save` writes.
+compared with what was meant before it is given out.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.config.check import kind_of
+from sidekicks_bridge.config.load import Parsed, parse, read_text
+from sidekicks_bridge.config.save import write_text
 from sidekicks_bridge.config.splice import Splice, wrapped
 from sidekicks_bridge.config.yamltext import Unreadable, compose, read
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from ruamel.yaml.nodes import Node
 
@@ -49,6 +52,26 @@ def edit(text: str, path: Sequence[str | int], value: Json) -> str:
     if repr(after) != repr(expected):
         raise _by_hand("it is laid out in an unusual way")
     return mark + changed
+
+
+def edit_file(path: Path, keys: Sequence[str | int], value: Any) -> Parsed:
+    """Set ``value`` at ``keys`` in the file (None: remove), and say what the file then says.
+
+    Raises SidekicksError configInvalid (the file does not parse, or the change would add an error), invalidParams,
+    configUnwritable (with the reason).
+    """
+    text = read_text(path)
+    changed = edit(text, keys, value)
+    after = parse(changed, path)
+    if changed == text:
+        return after
+    known = {problem.message for problem in parse(text, path).errors}
+    if worse := next((problem for problem in after.errors if problem.message not in known), None):
+        raise SidekicksError(
+            "configInvalid", f"The configuration is not changed: {worse.message}", {"path": worse.path}
+        )
+    write_text(path, changed, expected=text)
+    return after
 
 
 def _data(text: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sidekicks_bridge.config.settle import ANY, Parsed, settle
 from sidekicks_bridge.config.written import AgentEntry, ChannelEntry, LimitsEntry, Written
 from sidekicks_bridge.config.yamltext import MAX_BYTES, Document, Fault, KeyPath, Unreadable, decode, read
 from sidekicks_bridge.names import fold, name_problem
+from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.types import Problem
 
 if TYPE_CHECKING:
@@ -32,19 +33,26 @@ W = TypeVar("W", bound=Written)
 def load(file: Path, environ: Mapping[str, str] | None = None) -> Parsed:
     """Read and parse ``file``. A file that is missing or cannot be read is a problem like any other."""
     try:
-        text = read_text(file)
+        text = _text(file)
     except Unreadable as error:
         return Parsed(None, [_problem(file, error)])
     return parse(text, file, environ)
 
 
 def read_text(file: Path) -> str:
-    """The text of ``file`` as it stands (line ends too, but no byte order mark). Raises `Unreadable`."""
+    """The text of ``file`` as it stands (line ends too, no byte order mark). Raises SidekicksError configInvalid."""
+    try:
+        return _text(file)
+    except Unreadable as error:
+        raise SidekicksError("configInvalid", error.message, {"file": str(file)}) from None
+
+
+def _text(file: Path) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        raise Unreadable(f"The file {file} cannot be read: {error.strerror}.") from None
+        raise Unreadable(f"The file {file} cannot be read: {error.strerror or error}.") from None
     return decode(data)
 
 

@@ -48,7 +48,9 @@ def _tidy(node: Any) -> Any:
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
         return node
-    result = {key: _tidy(value) for key, value in node.items()}
+    result = {key: _tidy(value) for key, value in node.items() if key != "properties"}
+    if "properties" in node:  # names of ours, not of JSON Schema: "default" is one of them
+        result["properties"] = {key: _tidy(value) for key, value in node["properties"].items()}
     if {"type": "null"} in (choices := result.get("anyOf", [])):
         (choice,) = [choice for choice in choices if choice != {"type": "null"}]
         del result["anyOf"]

@@ -110,14 +110,15 @@ class Splice:
     def _end(self, node: Any) -> int:
         """Where ``node`` (or a pair of a mapping) really ends: ruamel ends a block only where the next token begins."""
         if isinstance(node, tuple):
-            key, node = node
-            if node.start_mark.index == node.end_mark.index:  # no value: ruamel places it where the next token is
+            key, value = node
+            if value.start_mark.index == value.end_mark.index:  # no value: ruamel places it where the next token is
                 return self._text.index(":", key.end_mark.index) + 1
+            return self._end(value)
         if node.id == "scalar" and node.style in {"|", ">"}:
-            return node.start_mark.index + len(self._text[node.start_mark.index : node.end_mark.index].rstrip())
+            start = int(node.start_mark.index)
+            return start + len(self._text[start : node.end_mark.index].rstrip())
         if node.id == "scalar" or node.flow_style:
-            end: int = node.end_mark.index
-            return end
+            return int(node.end_mark.index)
         return self._end(node.value[-1])
 
     def _line_start(self, index: int) -> int:

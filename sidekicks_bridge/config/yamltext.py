@@ -72,7 +72,7 @@ class Document(msgspec.Struct):
 def decode(data: bytes) -> str:
     """The text of a file: UTF-8, with or without byte order mark. Raises `Unreadable`."""
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"The file has {len(data)} bytes; a configuration has at most {MAX_BYTES} (1 MiB).")
+        raise Unreadable("The file is larger than 1 MiB, the most a configuration may have.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,7 +97,7 @@ def compose(text: str) -> Node | None:
     from ruamel.yaml.reader import ReaderError
 
     if len(text) > MAX_BYTES:
-        raise Unreadable(f"The text has {len(text)} characters; a configuration has at most 1 MiB.")
+        raise Unreadable("The text is larger than 1 MiB, the most a configuration may have.")
     yaml = YAML(typ="safe", pure=True)
     yaml.max_depth = MAX_DEPTH
     try:
@@ -258,7 +258,9 @@ def _number(text: str, kind: str) -> int | float | None:
     try:
         if kind == "int":
             return int(digits, 10 if digits.lstrip("+-").isdigit() else 0)
-        number = math.nan if "nan" in digits else float(digits.replace(".inf", "inf"))
-        return int(number) if number.is_integer() else number
-    except ValueError:
+        number = float(digits)
+    except ValueError:  # .inf and .nan, too
         return None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sidekicks_bridge.builtin import BUILTIN_AGENTS
+from sidekicks_bridge.builtin.acp_agent import AcpAgent, Command
 from tests.builtin.harness import AgentClient, Json, Refused
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sidekicks_bridge.builtin.turn import Turn
 
 HOPELESS = "/find ^(a+)+$"
 
@@ -70,13 +75,8 @@ def test_a_session_needs_a_folder(scout: AgentClient, params: Json, words: str) 
 
 def test_bad_prompts_are_refused(scout: AgentClient, root: Path) -> None:
     session_id = scout.open(root)
-    assert (
-        "no session 'nope'" in refusal(scout, "session/prompt", {"sessionId": "nope", "prompt": []}).message
-    )
-    assert (
-        "list of content"
-        in refusal(scout, "session/prompt", {"sessionId": session_id, "prompt": "x"}).message
-    )
+    assert "no session 'nope'" in refusal(scout, "session/prompt", {"sessionId": "nope", "prompt": []}).message
+    assert "list of content" in refusal(scout, "session/prompt", {"sessionId": session_id, "prompt": "x"}).message
 
 
 def test_lines_that_are_no_frames_do_not_stop_the_agent(scout: AgentClient) -> None:
@@ -118,7 +118,7 @@ def test_closing_a_session_ends_its_turn(scout: AgentClient, root: Path) -> None
     session_id = scout.open(root)
     running = scout.prompt(session_id, HOPELESS)
     closing = scout.start("session/close", {"sessionId": session_id})
-    answers = {}
+    answers: dict[int, Json] = {}
     while len(answers) < 2:
         frame = scout.until(lambda frame: "result" in frame)
         answers[frame["id"]] = frame["result"]
@@ -146,9 +146,41 @@ def test_a_client_that_stops_reading_is_no_crash(root: Path) -> None:
     client._errors.close()
 
 
-def test_a_turn_that_fails_is_an_error_and_the_agent_lives(scout: AgentClient, root: Path) -> None:
+class Broken:
+    """A behaviour with a bug."""
+
+    commands: tuple[Command, ...] = ()
+
+    def answer(self, turn: Turn) -> None:
+        raise KeyError("bug")
+
+
+def test_a_bug_in_a_turn_is_an_error_and_the_agent_lives(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    incoming, to_agent = os.pipe()
+    from_agent, outgoing = os.pipe()
+    prompt = {"sessionId": "", "prompt": [{"type": "text", "text": "hello"}]}
+    agent = threading.Thread(target=AcpAgent("x", "X", lambda _: Broken(), incoming, outgoing).run)
+    with open(to_agent, "w", encoding="utf-8") as stdin, open(from_agent, encoding="utf-8") as stdout:  # noqa: PTH123
+        agent.start()
+        for method, params in [("session/new", {"cwd": str(root)}), ("session/prompt", prompt), ("initialize", {})]:
+            stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
+            stdin.flush()
+            frame = json.loads(stdout.readline())
+            while frame.get("id") != method:
+                frame = json.loads(stdout.readline())
+            prompt["sessionId"] = frame.get("result", {}).get("sessionId", "")
+            if method == "session/prompt":
+                assert frame["error"] == {"code": -32603, "message": "KeyError: 'bug'"}
+        assert frame["result"]["protocolVersion"] == 1
+        stdin.close()
+        agent.join()
+    os.close(incoming)
+    os.close(outgoing)
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_content_it_does_not_know_is_left_out(scout: AgentClient, root: Path) -> None:
     session_id = scout.open(root)
-    # A block the agent does not expect must not cost more than its turn.
     params = {"sessionId": session_id, "prompt": [{"type": "image", "data": "", "mimeType": "image/png"}]}
     assert scout.call("session/prompt", params) == {"stopReason": "end_turn"}
     assert scout.said().startswith("Ask me for something")
@@ -174,9 +206,7 @@ def test_wrong_arguments_name_the_right_ones() -> None:
 
 def test_files_of_the_workspace_are_not_imported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("json", "re", "subprocess", "pathspec"):
-        (root / f"{module}.py").write_text(
-            "raise SystemExit('imported from the workspace')", encoding="utf-8"
-        )
+        (root / f"{module}.py").write_text("raise SystemExit('imported from the workspace')", encoding="utf-8")
     monkeypatch.chdir(root)
     with AgentClient("scout", cwd=root) as client:
         session_id = client.open(root)

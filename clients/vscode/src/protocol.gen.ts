@@ -509,10 +509,15 @@ export interface DirectChannel {
   agent: string;
 }
 
-/** Open (and subscribe to) a channel, with its newest `limit` messages. */
+/**
+ * Open (and subscribe to) a channel, with its newest `limit` messages.
+ *
+ * `keepRoot`: do not make the client's folder the root of a channel that has none (scripts).
+ */
 export interface OpenChannel {
   channelId: string;
   limit?: number;
+  keepRoot?: boolean;
 }
 
 /** A channel's snapshot. Later events of the channel follow it on the same connection, in order. */
@@ -893,6 +898,8 @@ export interface Methods {
   "sidekicks/message/remove": { params: MessageRef; result: Empty };
   /** Cancel a turn, or the running message. */
   "sidekicks/turn/cancel": { params: CancelTurn; result: Empty };
+  /** Prompt the agent of a failed answer anew. */
+  "sidekicks/turn/retry": { params: MessageRef; result: Empty };
   /** Answer a permission; the first answer wins. */
   "sidekicks/permission/answer": { params: AnswerPermission; result: Accepted };
   /** Later; `notSupported` until then. */

@@ -1,4 +1,8 @@
-"""``python -m sidekicks_bridge.protocol.codegen [--check]``: write the generated files, or say which are stale."""
+"""``python -m sidekicks_bridge.protocol.codegen [--check]``: write the generated files, or say which are stale.
+
+The configuration's schema is written here too, so that one command writes everything; its room is above this one, so it
+is imported only for that (the one exception in the contract of the layers).
+"""
 
 from __future__ import annotations
 
@@ -22,8 +26,11 @@ COMMAND = "python -m sidekicks_bridge.protocol.codegen"
 
 def outputs() -> dict[str, Callable[[], str]]:
     """Path (from the project's root, with `/`) of every generated file → what renders it."""
+    from sidekicks_bridge.config.schema import config_schema_text
+
     schema = protocol_schema()
     return {
+        "schema/config.schema.json": config_schema_text,
         "schema/protocol.schema.json": lambda: as_json(schema),
         "docs/reference/protocol.md": lambda: markdown(schema),
         "clients/vscode/src/protocol.gen.ts": lambda: typescript(schema),

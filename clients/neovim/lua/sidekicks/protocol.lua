@@ -455,9 +455,12 @@
 ---@field agent string
 
 --- Open (and subscribe to) a channel, with its newest `limit` messages.
+---
+--- `keepRoot`: do not make the client's folder the root of a channel that has none (scripts).
 ---@class (exact) sidekicks.OpenChannel
 ---@field channelId string
 ---@field limit? integer
+---@field keepRoot? boolean
 
 --- A channel's snapshot. Later events of the channel follow it on the same connection, in order.
 ---@class (exact) sidekicks.OpenedChannel
@@ -769,6 +772,7 @@
 ---@overload fun(method: "sidekicks/message/complete", params: sidekicks.CompleteText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Completions))
 ---@overload fun(method: "sidekicks/message/remove", params: sidekicks.MessageRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/turn/cancel", params: sidekicks.CancelTurn, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/turn/retry", params: sidekicks.MessageRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/permission/answer", params: sidekicks.AnswerPermission, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/permission/rules", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/permission/revoke", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
@@ -827,6 +831,7 @@ return {
     "sidekicks/message/complete",
     "sidekicks/message/remove",
     "sidekicks/turn/cancel",
+    "sidekicks/turn/retry",
     "sidekicks/permission/answer",
     "sidekicks/permission/rules",
     "sidekicks/permission/revoke",

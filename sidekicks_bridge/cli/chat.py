@@ -1,0 +1,107 @@
+"""`sidekicks chat ['#general'|@scout]`: arguments, then the terminal client or, without a terminal, plain lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from sidekicks_bridge.cli.channel_ref import UnknownChannel
+from sidekicks_bridge.cli.client import BridgeError, BridgeGone
+from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from sidekicks_bridge.cli.chat_app import ChatApp
+
+_HISTORY = 50
+
+
+def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
+    """Run `sidekicks chat` with ``argv``; ``command`` starts another bridge than our own. Answers the exit code."""
+    arguments = _arguments(argv)
+    if isinstance(arguments, int):
+        return arguments
+    try:
+        return anyio.run(_run, arguments, command)
+    except BridgeGone as gone:
+        print(f"sidekicks chat: {gone}", file=sys.stderr)
+        return BRIDGE_GONE
+    except UnknownChannel as unknown:
+        print(f"sidekicks chat: {unknown}", file=sys.stderr)
+        return NOT_FOUND
+    except BridgeError as refused:
+        print(f"sidekicks chat: {refused.message}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _arguments(argv: list[str]) -> Namespace | int:
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    parser = ArgumentParser(
+        prog="sidekicks chat",
+        description="Talk in a channel. Without a terminal: every line of stdin is a message, answers are plain text.",
+        epilog=HELP,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("channel", nargs="?", help="'#general', or @scout for a direct conversation")
+    parser.add_argument("--history", type=int, default=_HISTORY, metavar="N", help="earlier messages to show (50)")
+    parser.add_argument(
+        "--allow",
+        choices=("once", "never"),
+        default="never",
+        help="without a terminal: what to answer when an agent asks for permission (default: never)",
+    )
+    parser.add_argument("--config", metavar="FILE", help="another configuration file")
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as leaving:
+        return USAGE if leaving.code else OK
+    arguments.history = min(max(arguments.history, 0), 500)
+    return arguments
+
+
+async def _run(arguments: Namespace, command: Sequence[str] | None) -> int:
+    on_screen = sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    talk = _on_screen if on_screen else _plainly
+    return await talk(arguments, command or bridge_command(arguments.config))
+
+
+async def _plainly(arguments: Namespace, command: Sequence[str]) -> int:
+    from sidekicks_bridge.cli.plain import talk_plainly
+
+    return await talk_plainly(
+        command, config_options(arguments.config), arguments.channel, allow=arguments.allow == "once"
+    )
+
+
+async def _on_screen(arguments: Namespace, command: Sequence[str]) -> int:
+    folder = str(Path.cwd())
+    apps: list[ChatApp] = []
+
+    def on_event(name: str, raw: bytes) -> None:
+        if apps:  # what comes before is in the state that the app asks for first
+            apps[0].event(name, raw)
+
+    options = config_options(arguments.config)
+    async with bridge(command, on_event, options=options, folder=folder, meanwhile=_load_screen) as client:
+        from sidekicks_bridge.cli.chat_app import ChatApp
+        from sidekicks_bridge.cli.chat_model import ChatModel
+
+        app = ChatApp(client, ChatModel(folder, 80), arguments.history)
+        apps.append(app)
+        await app.run(arguments.channel)
+    return OK
+
+
+def _load_screen() -> None:
+    import_module("sidekicks_bridge.cli.chat_app")

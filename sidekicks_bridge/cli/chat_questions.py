@@ -1,0 +1,193 @@
+"""The lists of `sidekicks chat`: channels, members, queued messages, and what to do in another folder's channel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge.cli.channel_ref import slug
+from sidekicks_bridge.cli.client import BridgeError
+from sidekicks_bridge.cli.picker import Item, Question
+from sidekicks_bridge.cli.style import BOLD, DIM, WARN, Line
+from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.names import name_problem
+from sidekicks_bridge.protocol.parts import TextPart
+from sidekicks_bridge.protocol.requests import (
+    ChannelAgent,
+    CreateChannel,
+    DirectChannel,
+    Empty,
+    MessageRef,
+    UpdateChannel,
+)
+from sidekicks_bridge.protocol.types import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from sidekicks_bridge.cli.chat_app import ChatApp
+
+
+class ChatQuestions:
+    """Makes the lists and does what was picked. ``root``: the other folder this channel works in, until decided."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+        self.root: str | None = None
+
+    def pick_channel(self) -> None:
+        """All channels: waiting questions first, then unread ones, then by name; direct conversations; a new one."""
+        model = self._app.model
+        waiting = {asked.channel_id for asked in model.desk.open.values()}
+
+        def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
+            return channel.id not in waiting, not channel.unread, channel.kind != "named", slug(channel)
+
+        items = [
+            self._channel_item(channel, channel.id in waiting) for channel in sorted(model.channels.values(), key=rank)
+        ]
+        known = {channel.agent for channel in model.channels.values()}
+        items += [self._direct_item(name) for name in model.names.agents if name not in known]
+        self._app.ask(Question("Go to", items, self._new_item, "type to filter, or a new channel's name · Esc closes"))
+
+    def new_channel(self) -> None:
+        """A new channel in this folder, by its name."""
+        self._app.ask(Question("New channel", [], self._new_item, "type its name · Enter makes it · Esc closes"))
+
+    def unknown_channel(self, name: str) -> Question:
+        """What to do about a name that nothing is called."""
+        channels = [channel for channel in self._app.model.channels.values() if channel.kind == "named"]
+        items = [] if name_problem(name) else [self._new_item(name)]
+        return Question(
+            "Go to", [*items, *(self._channel_item(channel, False) for channel in channels)], self._new_item
+        )
+
+    def members(self) -> None:
+        """Invite and remove."""
+        channel = self._app.model.channel
+        if channel is None or channel.kind != "named":
+            self._app.model.say("Only a channel with a name has members to invite and remove.", DIM)
+            self._app.changed()
+            return
+        present = [member.name for member in channel.members]
+        names = self._app.model.names
+        items = [
+            Item([("", "invite "), names.span(name)], f"invite {name}", self._member("invite", channel.id, name))
+            for name in names.agents
+            if name not in present
+        ]
+        items += [
+            Item([("", "remove "), names.span(name)], f"remove {name}", self._member("remove", channel.id, name))
+            for name in present
+        ]
+        self._app.ask(Question(f"Members of {slug(channel)}", items))
+
+    def unqueue(self) -> None:
+        """Take back a queued message: the only one at once, else the one that is picked."""
+        queued = list(self._app.model.queued.values())
+        if len(queued) == 1:
+            self._app.do(self._removal(queued[0].id))
+        elif queued:
+            items = []
+            for message in queued:
+                text = one_line(" ".join(part.text for part in message.parts if isinstance(part, TextPart)))
+                items.append(Item([("", text)], text, self._removal(message.id)))
+            self._app.ask(Question("Take back", items))
+
+    def other_root(self) -> None:
+        """The channel works in another folder: ask before anything is sent (design rule 13)."""
+        model, root = self._app.model, self.root
+        channel = model.channel
+        if channel is None or root is None:
+            return
+        here, there = one_line(model.folder), one_line(root)
+        items = [
+            Item([("", "make a channel for this folder  "), (DIM, here)], "make channel", self._make_for_here),
+            Item([("", "work there  "), (DIM, there)], "work there", self._work_there),
+            Item([("", "make it work here  "), (DIM, "its agents start fresh")], "make it work here", self._work_here),
+        ]
+        fitting = [other for other in model.channels.values() if other.root == model.folder and other.kind == "named"]
+        items[:1] = [self._channel_item(other, False) for other in fitting] or items[:1]
+        self._app.ask(Question(f"{slug(channel)} works in {there}, not here", items))
+
+    def _channel_item(self, channel: Channel, waiting: bool) -> Item:
+        line: Line = [("", slug(channel))]
+        if waiting:
+            line.append((WARN, "  a permission question waits"))
+        if channel.unread:
+            line.append((BOLD, f"  {channel.unread} unread"))
+        if channel.root:
+            line.append((DIM, f"  {one_line(channel.root)}"))
+
+        async def go() -> None:
+            await self._app.open(channel)
+
+        return Item(line, slug(channel), go)
+
+    def _direct_item(self, agent: str) -> Item:
+        async def go() -> None:
+            asked = DirectChannel(agent=agent)
+            await self._app.open(await self._app.client.request("sidekicks/channel/direct", asked, Channel))
+
+        return Item([("", f"@{one_line(agent, 64)}"), (DIM, "  direct conversation")], f"@{agent}", go)
+
+    def _new_item(self, typed: str) -> Item:
+        name = typed.lstrip("#")
+
+        async def make() -> None:
+            await self._create(name)
+
+        line: Line = [("", "make the channel "), (BOLD, f"#{one_line(name, 64)}")]
+        if (problem := name_problem(name)) is not None:
+            line = [(WARN, problem)]
+        return Item(line, typed, make)
+
+    async def _create(self, name: str) -> None:
+        asked = CreateChannel(name=name, root=self._app.model.folder)
+        await self._app.open(await self._app.client.request("sidekicks/channel/create", asked, Channel))
+
+    def _member(self, verb: str, channel_id: str, agent: str) -> Callable[[], Awaitable[None]]:
+        async def change() -> None:
+            asked = ChannelAgent(channel_id=channel_id, agent=agent)
+            await self._app.client.request(f"sidekicks/channel/{verb}", asked, Channel)
+
+        return change
+
+    def _removal(self, message_id: str) -> Callable[[], Awaitable[None]]:
+        async def remove() -> None:
+            await self._app.client.request("sidekicks/message/remove", MessageRef(message_id=message_id), Empty)
+
+        return remove
+
+    async def _work_there(self) -> None:
+        self.root = None
+
+    async def _work_here(self) -> None:
+        channel = self._app.model.channel
+        assert channel is not None
+        asked = UpdateChannel(channel_id=channel.id, root=self._app.model.folder)
+        await self._app.client.request("sidekicks/channel/update", asked, Channel)
+        self.root = None
+
+    async def _make_for_here(self) -> None:
+        """A channel named after this folder, with the members of the one on screen."""
+        channel, folder = self._app.model.channel, self._app.model.folder
+        members = [member.name for member in channel.members if member.kind == "agent"] if channel else []
+        name = folder_name(folder)
+        for number in range(1, 100):
+            asked = CreateChannel(name=name if number == 1 else f"{name}-{number}", members=members, root=folder)
+            try:
+                made = await self._app.client.request("sidekicks/channel/create", asked, Channel)
+            except BridgeError as refused:
+                if refused.code == "channelExists":
+                    continue
+                raise
+            await self._app.open(made)
+            return
+
+
+def folder_name(folder: str) -> str:
+    """A good channel name after a folder's."""
+    name = re.sub(r"[^A-Za-z0-9._-]+|-{2,}", "-", PurePath(folder).name)[:60].strip(".-_")
+    return name if name_problem(name) is None else f"project-{name}".strip("-") if name else "project"

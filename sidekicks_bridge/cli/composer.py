@@ -1,0 +1,134 @@
+"""The composer: where a person types. Completion and route preview come from the bridge; nothing is decided here.
+
+Nothing typed is ever a command of this client (design rule 10).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer, Completion
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import InMemoryHistory
+
+from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
+from sidekicks_bridge.cli.text import index_to_utf16, one_line, utf16_to_index
+from sidekicks_bridge.protocol.requests import CompleteText, Completions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Iterable
+
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    from sidekicks_bridge.protocol.types import RouteProblem
+
+_TOKEN = re.compile(r"(?:@\S*|^\s*/\S*|(?<=\s)/\S*)$")
+
+
+class BridgeCompleter(Completer):
+    """Completion of `@` and `/` from the bridge, for the channel that ``channel_id`` names at that moment."""
+
+    def __init__(self, client: BridgeClient, channel_id: Callable[[], str | None]) -> None:
+        self._client = client
+        self._channel_id = channel_id
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Nothing: the bridge answers later, see `get_completions_async`."""
+        return ()
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """The items of `message/complete`; none when the bridge refuses or is gone."""
+        channel_id = self._channel_id()
+        if channel_id is None:
+            return
+        offset = index_to_utf16(document.text, document.cursor_position)
+        asked = CompleteText(channel_id=channel_id, text=document.text, offset=offset)
+        try:
+            answer = await self._client.request("sidekicks/message/complete", asked, Completions)
+        except (BridgeError, BridgeGone):
+            return
+        for item in answer.items:
+            yield completion(item, document.text, document.cursor_position)
+
+
+def completion(item: dict[str, Any], text: str, cursor: int) -> Completion:
+    """An LSP CompletionItem as the composer takes it; without a text edit it replaces the word before the cursor."""
+    edit = item.get("textEdit")
+    if isinstance(edit, dict):
+        new = str(edit.get("newText", ""))
+        start = _index(edit.get("range", {}).get("start", {}), text)
+    else:
+        new = str(item.get("insertText") or item.get("label", ""))
+        word = _TOKEN.search(text[:cursor])
+        start = word.start() if word else cursor
+    return Completion(
+        new,
+        start_position=min(start - cursor, 0),
+        display=one_line(str(item.get("label", new)), 60),
+        display_meta=one_line(str(item.get("detail") or ""), 80),
+    )
+
+
+def _index(position: dict[str, Any], text: str) -> int:
+    lines = text.split("\n")
+    line = min(int(position.get("line", 0)), len(lines) - 1)
+    before = sum(len(other) + 1 for other in lines[:line])
+    return before + utf16_to_index(lines[line], int(position.get("character", 0)))
+
+
+class Composer:
+    """The text being written, with its history and completion."""
+
+    def __init__(self, completer: Completer, on_change: Callable[[], None]) -> None:
+        self.buffer = Buffer(
+            name="composer",
+            completer=completer,
+            complete_while_typing=Condition(self._completes),
+            multiline=True,
+            on_text_changed=lambda _: on_change(),
+            history=InMemoryHistory(),
+        )
+
+    @property
+    def text(self) -> str:
+        """What stands in the composer."""
+        return self.buffer.text
+
+    def take(self) -> str:
+        """The text, leaving the composer empty and the text in its history."""
+        text = self.buffer.text
+        self.buffer.append_to_history()
+        self.buffer.reset()
+        return text
+
+    def put(self, text: str) -> None:
+        """Put a text into the composer, the cursor at its end."""
+        self.buffer.text = text
+        self.buffer.cursor_position = len(text)
+
+    def remember(self, texts: list[str]) -> None:
+        """Make ``texts``, oldest first, what the up arrow brings back."""
+        kept = self.buffer.text
+        self.buffer.history = InMemoryHistory(texts)
+        self.buffer.reset()
+        if kept:
+            self.put(kept)
+
+    def accept(self, problem: RouteProblem | None) -> bool:
+        """Put the suggestion of a route's problem in place of what is wrong; False if it has none."""
+        if problem is None or problem.suggestion is None or problem.start is None or problem.end is None:
+            return False
+        text = self.buffer.text
+        start, end = utf16_to_index(text, problem.start), utf16_to_index(text, problem.end)
+        moved = start + len(problem.suggestion)
+        self.buffer.text = text[:start] + problem.suggestion + text[end:]
+        self.buffer.cursor_position = moved if self.buffer.text[moved:].strip() else len(self.buffer.text)
+        return True
+
+    def _completes(self) -> bool:
+        return _TOKEN.search(self.buffer.document.text_before_cursor) is not None

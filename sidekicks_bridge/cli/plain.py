@@ -1,0 +1,68 @@
+"""`sidekicks chat` without a terminal: every line of stdin is a message, sent when the one before is answered."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
+from sidekicks_bridge.cli.exit_codes import INTERRUPTED, OK
+from sidekicks_bridge.cli.listener import PlainListener
+from sidekicks_bridge.cli.say import Interrupt, outcome, send
+from sidekicks_bridge.cli.spawn import bridge
+from sidekicks_bridge.cli.text import safe
+from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel
+from sidekicks_bridge.protocol.requests import State as BridgeState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sidekicks_bridge.cli.client import BridgeClient
+    from sidekicks_bridge.protocol.types import Channel
+
+
+async def talk_plainly(command: Sequence[str], options: dict[str, Any], ref: str | None, *, allow: bool) -> int:
+    """Send the lines of stdin and print the answers; the exit code is that of the last message that went wrong."""
+    listener = PlainListener(allow=allow)
+    async with bridge(command, listener.on_event, options=options, folder=str(Path.cwd())) as client:
+        state = await client.request("sidekicks/state/get", Empty(), BridgeState)
+        listener.know(state)
+        if not state.storage.persistent:
+            _tell(f"history is not kept: {safe(state.storage.reason or 'it is in memory')}")
+        channel = await _channel(client, state, ref)
+        opened = await client.request(
+            "sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1), OpenedChannel
+        )
+        if opened.other_root is not None:
+            _tell(f"{slug(channel)} works in {safe(opened.other_root)}, not in this folder")
+        async with anyio.create_task_group() as tasks:
+            interrupt = Interrupt(client, channel.id)
+            tasks.start_soon(listener.answer_permissions, client)
+            tasks.start_soon(interrupt.watch)
+            code = await _talk(client, listener, channel.id)
+            tasks.cancel_scope.cancel()
+        return INTERRUPTED if interrupt.seen else code
+
+
+async def _talk(client: BridgeClient, listener: PlainListener, channel_id: str) -> int:
+    code = OK
+    while line := await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True):
+        if line.strip():
+            code = outcome(await send(client, listener, channel_id, line.rstrip("\r\n"))) or code
+    return code
+
+
+async def _channel(client: BridgeClient, state: BridgeState, ref: str | None) -> Channel:
+    if ref is not None:
+        return await find_channel(client, state, ref)
+    channel = default_channel(state, str(Path.cwd()))
+    if channel is None:
+        raise UnknownChannel("", "There is no channel yet; name an agent: sidekicks chat @NAME")
+    return channel
+
+
+def _tell(text: str) -> None:
+    print(f"sidekicks: {text}", file=sys.stderr, flush=True)

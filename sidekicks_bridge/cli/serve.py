@@ -1,0 +1,162 @@
+"""`sidekicks serve`: the bridge on standard input and output. Reads the first message before it imports anything big.
+
+That message names the configuration, and reading it needs the standard library only: a relay will start from here too.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from sidekicks_bridge import paths
+from sidekicks_bridge.server.framing import FrameReader, FramingError, frame
+
+USAGE = """usage: sidekicks serve [--config FILE] [--log-level LEVEL]
+
+Serve one client on standard input and output (LSP 3.17 framing). Editors start this; `sidekicks chat` does too.
+
+  --config FILE       use this configuration and no other
+  --log-level LEVEL   debug, info, warning (default) or error, to standard error
+"""
+_NOT_INITIALIZED = -32002
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def main(argv: list[str]) -> int:
+    """Run until the client is gone. 0 after an orderly end (shutdown, exit), 1 otherwise, 64 for wrong usage."""
+    options = _options(argv)
+    if isinstance(options, int):
+        return options
+    config, level = options
+    reader = FrameReader()
+    try:
+        first = _first_message(reader)
+    except FramingError as problem:
+        print(f"sidekicks serve: {problem}", file=sys.stderr)
+        return 1
+    if first is None:
+        return 1
+    path = choose_config(config, json.loads(first), os.environ)
+    missing = _prepare_config(path, explicit=config is not None)
+    if missing is not None:
+        _refuse(first, missing)
+        return 1
+    gc.disable()  # hundreds of modules are about to be imported; collecting meanwhile finds nothing
+    import logging
+
+    logging.basicConfig(
+        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    import anyio
+
+    from sidekicks_bridge.server.owner import Owner
+
+    gc.enable()
+    gc.freeze()
+    return anyio.run(Owner(path).serve_stdio, first, reader.rest, 0, 1)
+
+
+def _options(argv: list[str]) -> tuple[str | None, str] | int:
+    config: str | None = None
+    level = "warning"
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if word in ("-h", "--help"):
+            print(USAGE, end="")
+            return 0
+        if name in ("--config", "--log-level") and (equals or rest):
+            value = value if equals else rest.pop(0)
+            if name == "--config":
+                config = value
+            elif value in _LEVELS:
+                level = value
+            else:
+                print(f"sidekicks serve: --log-level is one of {', '.join(_LEVELS)}, not {value!r}", file=sys.stderr)
+                return 64
+        elif word != "--stdio":  # what many editors add to a server's command line
+            print(f"sidekicks serve: unknown option {word!r}\n\n{USAGE}", end="", file=sys.stderr)
+            return 64
+    return config, level
+
+
+def _first_message(reader: FrameReader) -> bytes | None:
+    """The `initialize` request; earlier requests are refused as LSP demands. None at `exit` or the end of input."""
+    while True:
+        body = reader.next()
+        if body is None:
+            data = os.read(0, 1 << 16)
+            if not data:
+                return None
+            reader.push(data)
+            continue
+        message = _parsed(body)
+        method = message.get("method")
+        if method == "initialize":
+            return body
+        if method == "exit":
+            return None
+        if message.get("id") is not None and isinstance(method, str):
+            _write(message["id"], {"code": _NOT_INITIALIZED, "message": "Send `initialize` first."})
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(body)
+    except ValueError as problem:
+        raise FramingError(f"The first message is not JSON: {problem}") from problem
+    return message if isinstance(message, dict) else {}
+
+
+def choose_config(given: str | None, message: dict[str, Any], environ: os._Environ[str] | dict[str, str]) -> Path:
+    """Which configuration to use: --config, the client's, $SIDEKICKS_CONFIG, the trusted workspace's, the user's."""
+    from sidekicks_bridge.server.roots import folder_of
+
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    options = params.get("initializationOptions")
+    mine = options.get("sidekicks") if isinstance(options, dict) else None
+    mine = mine if isinstance(mine, dict) else {}
+    named = given or mine.get("configPath") or environ.get("SIDEKICKS_CONFIG")
+    if isinstance(named, str) and named:
+        return Path(named).expanduser().absolute()
+    folder = folder_of(params)
+    if folder is not None and mine.get("workspaceTrusted") is True:
+        workspace_file = Path(folder) / ".sidekicks.yaml"
+        if workspace_file.is_file():
+            return workspace_file
+    return paths.default_config_path()
+
+
+def _prepare_config(path: Path, *, explicit: bool) -> str | None:
+    """Write the user's file on first run; why there is none otherwise, as a sentence."""
+    if path.exists():
+        return None
+    if path != paths.default_config_path() or explicit:
+        return f"There is no configuration {path}. Create it, or leave out the option that names it."
+    from sidekicks_bridge.config.first_run import create
+
+    try:
+        create(path)
+    except OSError as problem:
+        print(f"sidekicks serve: {path} could not be written: {problem}", file=sys.stderr)
+    return None
+
+
+def _refuse(first: bytes, problem: str) -> None:
+    print(f"sidekicks serve: {problem}", file=sys.stderr)
+    error = {
+        "code": -32803,
+        "message": problem,
+        "data": {"code": "configInvalid", "retryable": False, "details": {}},
+    }
+    _write(json.loads(first).get("id"), error)
+
+
+def _write(request_id: object, error: dict[str, Any]) -> None:
+    os.write(1, frame(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()))

@@ -1,0 +1,199 @@
+"""Composer documents in an editor: which channel a URI belongs to, completion, problems, the fix for a slip."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from lsprotocol import types as lsp
+
+from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_item
+from sidekicks_bridge.channels.prepare import prepare
+from sidekicks_bridge.names import fold
+
+if TYPE_CHECKING:
+    from pygls.workspace import TextDocument
+
+    from sidekicks_bridge.bridge.bridge import Bridge
+    from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.server.connection import Connection
+
+_SLUG = re.compile(r"sidekicks:/{0,3}(?P<slug>[^/?#]+)(?P<compose>/compose/?)?(?:[?#].*)?$", re.IGNORECASE)
+SOURCE = "sidekicks"
+
+
+def slug_of(uri: str) -> str | None:
+    """The channel a `sidekicks:` URI names (however an editor spells it), or None for another document."""
+    found = _SLUG.match(unquote(uri))
+    return found["slug"] if found else None
+
+
+class Documents:
+    """What an editor asks about the documents it has opened on one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._checked: dict[str, int | None] = {}
+
+    def register(self) -> None:
+        """Register the features with the connection's pygls server."""
+        server = self._connection.language
+        server.feature(
+            lsp.TEXT_DOCUMENT_COMPLETION,
+            lsp.CompletionOptions(trigger_characters=["@", "/"], resolve_provider=False),
+        )(self.complete)
+        server.feature(
+            lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
+        )(self.code_actions)
+        server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(self._changed)
+        server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(self._changed)
+
+    def _channel(self, bridge: Bridge, uri: str) -> Channel | None:
+        slug = slug_of(uri)
+        if slug is None:
+            return None
+        if not slug.startswith("@"):
+            return bridge.directory.named(slug)
+        here = [
+            channel
+            for channel in bridge.directory.all()
+            if channel.state.stored.agent is not None and fold(channel.state.stored.agent) == fold(slug[1:])
+        ]
+        folder = self._connection.folder
+        return next((channel for channel in here if channel.state.stored.root == folder), here[0] if here else None)
+
+    def complete(self, params: lsp.CompletionParams) -> lsp.CompletionList:
+        """`@` and `/` in a composer; `@` alone in an ordinary buffer."""
+        empty = lsp.CompletionList(is_incomplete=False, items=[])
+        bridge = self._connection.ready_bridge
+        if bridge is None:
+            return lsp.CompletionList(is_incomplete=True, items=[])
+        document = self._connection.language.workspace.get_text_document(params.text_document.uri)
+        channel = self._channel(bridge, document.uri)
+        if slug_of(document.uri) is not None and channel is None:
+            return empty
+        offset = _offset(document, params.position)
+        text = document.source
+        items = MessageRequests(bridge).suggest(channel, text, offset)
+        if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
+            bridge.spawn(prepare, channel, self._connection.folder)
+        codec = self._connection.language.workspace.position_codec
+        return lsp.CompletionList(
+            is_incomplete=False,
+            items=[_lsp_item(completion_item(item, text), document, codec) for item in items],
+        )
+
+    def _changed(self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        if slug_of(uri) is not None:
+            self._checked[uri] = params.text_document.version
+            self._connection.spawn(self._check, uri, params.text_document.version)
+
+    async def _check(self, uri: str, version: int | None) -> None:
+        """Publish the route's problem; a newer text makes this one void."""
+        bridge = await self._connection.bridge()
+        channel = self._channel(bridge, uri)
+        if channel is None or self._checked.get(uri) != version:
+            return
+        document = self._connection.language.workspace.get_text_document(uri)
+        route = await MessageRequests(bridge).preview_in(channel, self._connection, document.source)
+        if self._checked.get(uri) != version:
+            return
+        diagnostics: list[lsp.Diagnostic] = []
+        if problem := route.problem:
+            text = document.source
+            start, end = problem.start, problem.end
+            place = (
+                _range(text, 0, min(len(text), 1)) if start is None or end is None else _utf16_range(text, start, end)
+            )
+            diagnostics.append(
+                lsp.Diagnostic(
+                    range=self._connection.language.workspace.position_codec.range_to_client_units(
+                        document.lines, place
+                    ),
+                    message=problem.text,
+                    severity=lsp.DiagnosticSeverity.Warning,
+                    source=SOURCE,
+                    code=problem.code,
+                    data={"suggestion": problem.suggestion} if problem.suggestion else None,
+                )
+            )
+        self._connection.language.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version)
+        )
+
+    def code_actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        """ "Did you mean": replaces what a problem's range covers by its suggestion."""
+        actions: list[lsp.CodeAction] = []
+        for diagnostic in params.context.diagnostics:
+            data: Any = diagnostic.data
+            suggestion = data.get("suggestion") if isinstance(data, dict) else getattr(data, "suggestion", None)
+            if diagnostic.source == SOURCE and isinstance(suggestion, str):
+                edit = lsp.TextEdit(range=diagnostic.range, new_text=suggestion)
+                actions.append(
+                    lsp.CodeAction(
+                        title=f"Change to {suggestion}",
+                        kind=lsp.CodeActionKind.QuickFix,
+                        diagnostics=[diagnostic],
+                        is_preferred=True,
+                        edit=lsp.WorkspaceEdit(changes={params.text_document.uri: [edit]}),
+                    )
+                )
+        return actions
+
+
+def _offset(document: TextDocument, position: lsp.Position) -> int:
+    """A position in the client's encoding as a code point offset."""
+    lines = document.lines
+    here = document.position_codec.position_from_client_units(lines, position)
+    return sum(len(line) for line in lines[: here.line]) + here.character
+
+
+def _lsp_item(item: dict[str, Any], document: TextDocument, codec: Any) -> lsp.CompletionItem:
+    """The protocol's item (UTF-16 positions) in the client's encoding."""
+    edit = item["textEdit"]
+    text = document.source
+    place = lsp.Range(*(_from_utf16(text, edit["range"][key]) for key in ("start", "end")))
+    return lsp.CompletionItem(
+        label=item["label"],
+        kind=lsp.CompletionItemKind(item["kind"]),
+        detail=item["detail"],
+        documentation=item.get("documentation"),
+        sort_text=item["sortText"],
+        filter_text=item["filterText"],
+        text_edit=lsp.TextEdit(range=codec.range_to_client_units(document.lines, place), new_text=edit["newText"]),
+    )
+
+
+def _from_utf16(text: str, position: dict[str, int]) -> lsp.Position:
+    """A UTF-16 position as one in code points."""
+    lines = text.split("\n")
+    line = lines[position["line"]] if position["line"] < len(lines) else ""
+    units = index = 0
+    while index < len(line) and units < position["character"]:
+        units += 2 if line[index] > "\uffff" else 1
+        index += 1
+    return lsp.Position(line=position["line"], character=index)
+
+
+def _utf16_range(text: str, start: int, end: int) -> lsp.Range:
+    """A range of UTF-16 offsets as positions in code points."""
+    return _range(text, _code_points(text, start), _code_points(text, end))
+
+
+def _code_points(text: str, utf16: int) -> int:
+    units = index = 0
+    while index < len(text) and units < utf16:
+        units += 2 if text[index] > "\uffff" else 1
+        index += 1
+    return index
+
+
+def _range(text: str, start: int, end: int) -> lsp.Range:
+    return lsp.Range(start=_position(text, start), end=_position(text, end))
+
+
+def _position(text: str, offset: int) -> lsp.Position:
+    line_start = text.rfind("\n", 0, offset) + 1
+    return lsp.Position(line=text.count("\n", 0, offset), character=offset - line_start)

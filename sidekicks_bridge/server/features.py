@@ -1,0 +1,64 @@
+"""The method table: each request of the protocol and the call of the bridge that answers it, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from sidekicks_bridge.bridge.agent_requests import AgentRequests, ConfigRequests, not_supported
+from sidekicks_bridge.bridge.channel_requests import ChannelRequests
+from sidekicks_bridge.bridge.message_requests import MessageRequests
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.bridge.bridge import Bridge
+
+Handler = Callable[..., Awaitable[Any]]
+
+OPEN = "sidekicks/channel/open"
+"""Answered in the step that subscribes, not through the table's ordinary way."""
+
+
+def handlers(bridge: Bridge) -> dict[str, Handler]:
+    """Method name → ``handler(client, params)``."""
+    channels = ChannelRequests(bridge)
+    messages = MessageRequests(bridge)
+    agents = AgentRequests(bridge)
+    config = ConfigRequests(bridge)
+    return {
+        "sidekicks/state/get": channels.state,
+        "sidekicks/channel/create": channels.create,
+        "sidekicks/channel/direct": channels.direct,
+        OPEN: channels.open,
+        "sidekicks/channel/close": channels.close,
+        "sidekicks/channel/update": channels.update,
+        "sidekicks/channel/delete": channels.delete,
+        "sidekicks/channel/invite": channels.invite,
+        "sidekicks/channel/remove": channels.remove,
+        "sidekicks/channel/markRead": channels.mark_read,
+        "sidekicks/channel/prepare": channels.prepare,
+        "sidekicks/message/send": messages.send,
+        "sidekicks/message/preview": messages.preview,
+        "sidekicks/message/list": messages.page,
+        "sidekicks/message/part": messages.part,
+        "sidekicks/message/search": messages.search,
+        "sidekicks/message/prompt": messages.prompt,
+        "sidekicks/message/complete": messages.complete,
+        "sidekicks/message/remove": messages.remove,
+        "sidekicks/turn/cancel": messages.cancel,
+        "sidekicks/turn/retry": messages.retry,
+        "sidekicks/permission/answer": messages.answer_permission,
+        "sidekicks/permission/rules": not_supported,
+        "sidekicks/permission/revoke": not_supported,
+        "sidekicks/agent/start": agents.start,
+        "sidekicks/agent/stop": agents.stop,
+        "sidekicks/agent/restart": agents.restart,
+        "sidekicks/agent/logs": agents.logs,
+        "sidekicks/session/setMode": agents.set_mode,
+        "sidekicks/session/setOption": agents.set_option,
+        "sidekicks/config/get": config.get,
+        "sidekicks/config/validate": config.validate,
+        "sidekicks/config/edit": config.edit,
+        "sidekicks/config/recent": config.recent,
+        "sidekicks/attention/list": messages.attention,
+        "sidekicks/draft/set": messages.set_draft,
+    }

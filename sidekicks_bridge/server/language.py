@@ -1,0 +1,92 @@
+"""The LSP part of a connection: one pygls server object, its writer replaced, its traps mended.
+
+pygls parses, keeps documents and positions and builds capabilities; frames come from our reader and go to our outbox.
+It never sees `exit`, never writes to a stream, and what it would say of an exception stays in the log.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter
+
+from sidekicks_bridge import __version__
+from sidekicks_bridge.protocol import PROTOCOL_VERSION
+from sidekicks_bridge.server import errors
+from sidekicks_bridge.server.framing import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cattrs import Converter
+
+CompletionHandler = "Callable[[lsp.CompletionParams], lsp.CompletionList]"
+
+
+class SidekicksProtocol(LanguageServerProtocol):
+    """pygls' protocol object, writing where the connection says."""
+
+    send_frame: Callable[[bytes], None]
+
+    def _send_data(self, data: Any) -> None:
+        """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
+        if isinstance(data, lsp.InitializeResponse) and data.result is not None:
+            data.result.capabilities.experimental = {
+                "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}
+            }
+        if isinstance(data, lsp.ResponseErrorMessage) and data.error is not None:
+            data.error.data = None
+        self.send_frame(frame(msgspec.json.encode(self._converter.unstructure(data))))
+
+    def accept(self, message: dict[str, Any]) -> None:
+        """Handle one parsed message (only its top level is taken for one: trap T1). Always answers a request."""
+        try:
+            self.handle_message(self.structure_message(message))
+        except JsonRpcException as problem:
+            if message.get("id") is not None and "method" in message:
+                body = {
+                    "jsonrpc": "2.0",
+                    "id": message["id"],
+                    "error": {"code": problem.code, "message": f"The parameters of {message['method']} are not LSP."},
+                }
+                self.send_frame(frame(msgspec.json.encode(body)))
+
+
+class QuietServer(LanguageServer):
+    """A pygls server that reports its own failures to the log instead of to the user's screen."""
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """A handler failed: that is a bug of ours."""
+        if not isinstance(error, JsonRpcException):
+            errors.bug(error)
+
+
+def _converter() -> Converter:
+    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples."""
+    from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
+
+    converter = default_converter()
+    for kind in (JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage):
+        converter.register_structure_hook(kind, _structure_plainly)
+    return converter
+
+
+def _structure_plainly(data: dict[str, Any], kind: type[Any]) -> Any:
+    import attrs
+
+    return kind(**{field.name: data.get(field.name) for field in attrs.fields(kind)})
+
+
+def language_server(send_frame: Callable[[bytes], None]) -> QuietServer:
+    """A server object for one connection; features are registered by the caller."""
+    server = QuietServer(
+        "sidekicks", __version__, protocol_cls=SidekicksProtocol, converter_factory=_converter, max_workers=1
+    )
+    protocol = server.protocol
+    assert isinstance(protocol, SidekicksProtocol)
+    protocol.send_frame = send_frame
+    return server
