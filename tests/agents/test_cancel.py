@@ -184,5 +184,3 @@ async def test_errors_of_the_agent(tmp_path: Path) -> None:
             assert problem.code == code
             assert words in problem.message
         await still_answers(w)
-
-

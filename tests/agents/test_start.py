@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    "command", ["no-such-agent", "/no/such/agent", r"C:\Program Files\x\agent.cmd", "./agent with blanks.sh", "", "a\0b"]
+    "command",
+    ["no-such-agent", "/no/such/agent", r"C:\Program Files\x\agent.cmd", "./agent with blanks.sh", "", "a\0b"],
 )
 async def test_a_command_that_does_not_exist_is_named(tmp_path: Path, command: str) -> None:
     async with world(tmp_path) as w:
