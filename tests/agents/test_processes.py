@@ -33,7 +33,7 @@ def alive(pid: int) -> bool:
 
 async def all_gone(pids: Iterable[int]) -> None:
     with anyio.fail_after(5):
-        while any(alive(pid) for pid in pids):
+        while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - no event tells of other people's processes
             await anyio.sleep(0.01)
 
 
