@@ -1,6 +1,6 @@
 """`sidekicks say '#general' 'text'`: one message, its answers on stdout, then the exit code tells how it went.
 
-Made for scripts: answers on stdout, everything else on stderr. It gives the bridge no folder, so it never sets a
+Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it never sets a
 channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
 """
 
@@ -93,7 +93,7 @@ async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
     config = arguments.config or workspace_config()
     async with bridge(
-        command or bridge_command(config), listener.on_event, options=config_options(config), folder=None
+        command or bridge_command(config), listener.on_event, options=config_options(config), folder=os.getcwd()
     ) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
@@ -102,7 +102,9 @@ async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -
 
 
 async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel, text: str) -> int:
-    await client.request("sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1), OpenedChannel)
+    await client.request(
+        "sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1, keep_root=True), OpenedChannel
+    )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listener.answer_permissions, client)
         interrupt = Interrupt(client, channel.id)

@@ -48,9 +48,8 @@ def main(argv: list[str]) -> int:
     gc.disable()  # hundreds of modules are about to be imported; collecting meanwhile finds nothing
     import logging
 
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=level.upper(), stream=sys.stderr, format=line)
     import anyio
 
     from sidekicks_bridge.server.owner import Owner

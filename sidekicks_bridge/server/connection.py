@@ -17,7 +17,6 @@ from sidekicks_bridge.protocol.base import decode_params, encode
 from sidekicks_bridge.protocol.errors import INVALID_PARAMS, SidekicksError
 from sidekicks_bridge.protocol.handshake import ClientOptions
 from sidekicks_bridge.protocol.methods import METHOD_BY_NAME
-from sidekicks_bridge.protocol.requests import Empty
 from sidekicks_bridge.server import errors
 from sidekicks_bridge.server.documents import Documents
 from sidekicks_bridge.server.features import OPEN
@@ -199,8 +198,8 @@ class Connection:
 
     def _send_result(self, request_id: str | int | None, result: Wire) -> None:
         if request_id is not None:
-            body = b"null" if isinstance(result, Empty) else encode(result)
-            self.outbox.put_frame(frame(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), body)))
+            body = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encode(result))
+            self.outbox.put_frame(frame(body))
 
     def _send_error(self, request_id: object, error: dict[str, Any]) -> None:
         self.outbox.put_frame(frame(encode({"jsonrpc": "2.0", "id": request_id, "error": error})))

@@ -42,7 +42,7 @@ class Documents:
         server.feature(
             lsp.TEXT_DOCUMENT_COMPLETION,
             lsp.CompletionOptions(trigger_characters=["@", "/"], resolve_provider=False),
-        )(self.complete)
+        )(self.complete)  # pygls marks functions; methods cannot be marked
         server.feature(
             lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
         )(self.code_actions)
@@ -103,10 +103,7 @@ class Documents:
         diagnostics: list[lsp.Diagnostic] = []
         if problem := route.problem:
             text = document.source
-            start, end = problem.start, problem.end
-            place = (
-                _range(text, 0, min(len(text), 1)) if start is None or end is None else _utf16_range(text, start, end)
-            )
+            place = _utf16_range(text, problem.start or 0, problem.end or min(len(text), 1))
             diagnostics.append(
                 lsp.Diagnostic(
                     range=self._connection.language.workspace.position_codec.range_to_client_units(

@@ -1,4 +1,4 @@
-"""The one place where a failure becomes a JSON-RPC error. Never sends a traceback: a bug gets an id, the log the rest."""
+"""The one place where a failure becomes a JSON-RPC error: never a traceback, a bug gets an id, the log the rest."""
 
 from __future__ import annotations
 

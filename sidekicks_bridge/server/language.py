@@ -34,8 +34,9 @@ class SidekicksProtocol(LanguageServerProtocol):
 
     def _send_data(self, data: Any) -> None:
         """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
-        if isinstance(data, lsp.InitializeResponse) and data.result is not None:
-            data.result.capabilities.experimental = {
+        result = getattr(data, "result", None)
+        if isinstance(result, lsp.InitializeResult):
+            result.capabilities.experimental = {
                 "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}
             }
         if isinstance(data, lsp.ResponseErrorMessage) and data.error is not None:
@@ -69,7 +70,7 @@ def _converter() -> Converter:
     """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples."""
     from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
-    converter = default_converter()
+    converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # pygls leaves it untyped
     for kind in (JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage):
         converter.register_structure_hook(kind, _structure_plainly)
     return converter

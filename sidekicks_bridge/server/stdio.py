@@ -1,4 +1,4 @@
-"""The client on standard input and output: a reading and a writing thread, so that neither pipe ever blocks the loop."""
+"""The client on standard input and output: a reading and a writing thread, so that no pipe ever blocks the loop."""
 
 from __future__ import annotations
 

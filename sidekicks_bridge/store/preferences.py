@@ -7,7 +7,6 @@ several bridges share the global file. A file that cannot be read is set aside a
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,13 +16,11 @@ import anyio.to_thread
 
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store import lock
-from sidekicks_bridge.store.files import make_folder, set_aside, write_whole
+from sidekicks_bridge.store.files import make_folder, set_aside
+from sidekicks_bridge.store.tables import Tables, read_tables, update_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-Tables = dict[str, dict[str, Any]]
-"""Table name → key → JSON value."""
 
 RECENT_LIMIT = 20
 COALESCE_SECONDS = 0.2
@@ -31,34 +28,6 @@ COALESCE_SECONDS = 0.2
 LOCK_SECONDS = 2.0
 
 _log = logging.getLogger(__name__)
-
-
-class AtomicStorage:
-    """A TinyDB storage that replaces its file by a rename: a kill leaves the old or the new content, whole.
-
-    (TinyDB's own truncates after its fsync; killed between the two, it leaves a file that cannot be read.)
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> dict[str, dict[str, Any]] | None:
-        """The content; None if there is no file. Raises ValueError, OSError if it cannot be read."""
-        try:
-            text = self._path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-        data = json.loads(text)
-        if not isinstance(data, dict) or not all(isinstance(table, dict) for table in data.values()):
-            raise ValueError("it is not an object of objects")
-        return data
-
-    def write(self, data: dict[str, dict[str, Any]]) -> None:
-        """Replace the content."""
-        write_whole(self._path, json.dumps(data, ensure_ascii=False, indent=2).encode() + b"\n")
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
 
 class Preferences:
@@ -135,7 +104,7 @@ class Preferences:
         if self._path is None:
             return
         try:
-            self._values = _read(self._path)
+            self._values = read_tables(self._path)
         except (OSError, ValueError) as problem:
             self._set_aside(self._path, problem)
 
@@ -178,13 +147,13 @@ class Preferences:
 
     def _merge(self, path: Path, waiting: Tables) -> None:
         try:
-            _read(path)
+            read_tables(path)
         except ValueError as cause:
             self._set_aside(path, cause)
             with self._guard:
                 waiting = {table: dict(values) for table, values in self._values.items()}
         if self._path is not None:
-            _update(path, waiting)
+            update_tables(path, waiting)
 
 
 def _set(tables: Tables, table: str, key: str, value: Any) -> None:
@@ -194,40 +163,19 @@ def _set(tables: Tables, table: str, key: str, value: Any) -> None:
         tables.setdefault(table, {})[key] = value
 
 
-def _read(path: Path) -> Tables:
-    """All tables of a file. Raises ValueError if it holds something else, OSError."""
-    from tinydb import TinyDB
+class _Kept:
+    """Preferences with names; ``file`` is where they are."""
 
-    with TinyDB(path, storage=AtomicStorage) as database:
-        return {
-            name: {
-                str(entry["key"]): entry["value"] for entry in database.table(name) if entry.keys() >= {"key", "value"}
-            }
-            for name in database.tables()
-        }
+    def __init__(self, file: Preferences) -> None:
+        self.file = file
+
+    async def close(self) -> None:
+        """Write what is waiting. Idempotent."""
+        await self.file.close()
 
 
-def _update(path: Path, changed: Tables) -> None:
-    """Set (None: remove) the values in the file, in one replacement; entries of others stay as they are."""
-    from tinydb import TinyDB, where
-    from tinydb.middlewares import CachingMiddleware
-
-    whole = CachingMiddleware(AtomicStorage)  # type: ignore[no-untyped-call]
-    with TinyDB(path, storage=whole) as database:
-        for name, values in changed.items():
-            table = database.table(name)
-            for key, value in values.items():
-                if value is None:
-                    table.remove(where("key") == key)
-                else:
-                    table.upsert({"key": key, "value": value}, where("key") == key)
-
-
-class GlobalPreferences:
+class GlobalPreferences(_Kept):
     """What all configurations share: which ones were used."""
-
-    def __init__(self, preferences: Preferences) -> None:
-        self.file = preferences
 
     def recent(self) -> list[str]:
         """Paths of configurations used before, the newest first."""
@@ -241,11 +189,8 @@ class GlobalPreferences:
             self.file.put("recent", old, None)
 
 
-class ChannelPreferences:
+class ChannelPreferences(_Kept):
     """What one configuration keeps for each channel: the draft in its composer, and how far the user has read."""
-
-    def __init__(self, preferences: Preferences) -> None:
-        self.file = preferences
 
     def draft(self, channel_id: str) -> str | None:
         """The text that waits in the channel's composer, or None."""

@@ -106,11 +106,11 @@ def _snippet(text: str, pattern: re.Pattern[str]) -> str:
     return ("…" if start else "") + line + ("…" if end < len(text) else "")
 
 
-def index_some(connection: sqlite3.Connection) -> bool:
-    """Index the next messages in one transaction; whether there may be more."""
+def index_some(connection: sqlite3.Connection, count: int = INDEX_STEP) -> bool:
+    """Index the next ``count`` messages in one transaction; whether there may be more."""
     (upto,) = connection.execute("SELECT upto FROM search_state").fetchone()
     rows = connection.execute(
-        "SELECT position, data FROM messages WHERE position > ? ORDER BY position LIMIT ?", (upto, INDEX_STEP)
+        "SELECT position, data FROM messages WHERE position > ? ORDER BY position LIMIT ?", (upto, count)
     ).fetchall()
     if not rows:
         return False
@@ -125,7 +125,7 @@ def index_some(connection: sqlite3.Connection) -> bool:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-    return len(rows) == INDEX_STEP
+    return len(rows) == count
 
 
 def forget(connection: sqlite3.Connection, position: int, data: bytes) -> bool:
