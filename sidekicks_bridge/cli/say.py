@@ -1,7 +1,7 @@
 """`sidekicks say '#general' 'text'`: one message, its answers on stdout, then the exit code tells how it went.
 
-Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it never sets a
-channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
+Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it never
+sets a channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -93,7 +94,7 @@ async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
     config = arguments.config or workspace_config()
     async with bridge(
-        command or bridge_command(config), listener.on_event, options=config_options(config), folder=os.getcwd()
+        command or bridge_command(config), listener.on_event, options=config_options(config), folder=str(Path.cwd())
     ) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
