@@ -8,6 +8,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+if not __package__:  # started by its path (see `cli.spawn`): make the package importable wherever it lies
+    sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
+
 _USAGE_ERROR = 64
 
 _COMMANDS: dict[str, tuple[str, str]] = {

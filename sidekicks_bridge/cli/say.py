@@ -1,7 +1,7 @@
 """`sidekicks say '#general' 'text'`: one message, its answers on stdout, then the exit code tells how it went.
 
-Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it
-never sets a channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
+Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it never
+sets a channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
 """
 
 from __future__ import annotations

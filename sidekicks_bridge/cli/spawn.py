@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.stapled import StapledByteStream
 
+import sidekicks_bridge
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
 from sidekicks_bridge.cli.text import safe
 
@@ -47,8 +48,12 @@ def workspace_config() -> str | None:
 
 
 def bridge_command(config: str | None) -> list[str]:
-    """How a bridge of our own is started."""
-    command = [sys.executable, "-m", "sidekicks_bridge", "serve"]
+    """How a bridge of our own is started.
+
+    By the path of its main file, and with ``-P``: the bridge begins in the user's folder, and a ``json.py`` there must
+    not be imported instead of Python's own.
+    """
+    command = [sys.executable, "-P", sidekicks_bridge.__file__.replace("__init__", "__main__"), "serve"]
     return command if config is None else [*command, "--config", str(Path(config).absolute())]
 
 

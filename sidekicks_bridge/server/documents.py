@@ -38,7 +38,10 @@ class Documents:
         self._checked: dict[str, int | None] = {}
 
     def register(self) -> None:
-        """Register the features with the connection's pygls server."""
+        """Register the features with the connection's pygls server.
+
+        pygls marks what is registered with attributes, which a bound method refuses and a partial takes.
+        """
         server = self._connection.language
         # pygls marks what it registers, which a bound method does not allow: hence partial.
         server.feature(
