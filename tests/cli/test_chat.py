@@ -277,11 +277,17 @@ def test_another_folder_is_asked_about_before_anything_is_sent(desk: Desk, tmp_p
     chat.wait_for("#general works in")
     assert "❯ make a channel for this folder" in chat.on_screen()
     chat.key("esc")
-    chat.send("hello")
+    chat.wait_for("F1 keys")
+    chat.type("hello")
+    chat.wait_for("› hello")
+    chat.key("enter")
     chat.wait_for("not here")  # asked again, nothing was sent
     chat.key("enter")
-    chat.wait_for("message #project")
+    chat.wait_for("── #project · ")
     assert "I heard" not in chat.text()
+    chat.wait_for("› hello")  # goes along
+    chat.key("enter")
+    chat.wait_for("I heard: hello")
 
 
 def test_earlier_messages(desk: Desk) -> None:
