@@ -6,7 +6,6 @@ The bridge gets a session of its own, so that Ctrl-C in the terminal is the clie
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections import deque
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _STDERR_LINES = 12
 _GOODBYE = 8.0
 _LAST_WORDS = 0.5
-WORKSPACE_CONFIG = ".sidekicks.yaml"
 
 
 def config_options(config: str | None) -> dict[str, Any]:
@@ -38,13 +36,6 @@ def config_options(config: str | None) -> dict[str, Any]:
     if config is not None:
         options["configPath"] = str(Path(config).absolute())
     return options
-
-
-def workspace_config() -> str | None:
-    """The configuration of the current folder, unless ``$SIDEKICKS_CONFIG`` names one; for clients without a root."""
-    if os.environ.get("SIDEKICKS_CONFIG") or not Path(WORKSPACE_CONFIG).is_file():
-        return None
-    return str(Path(WORKSPACE_CONFIG).absolute())
 
 
 def bridge_command(config: str | None) -> list[str]:
