@@ -6,6 +6,7 @@ for what a disk can do wrong: the bridge runs on, and every client shows the rea
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from typing import TYPE_CHECKING
@@ -29,6 +30,13 @@ PREFERENCES = "preferences.json"
 
 _BUSY_SECONDS = 5.0
 _UNREADABLE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class _UnreadableError(Exception):
+    """The database could not be read and was set aside; the message says so to a person."""
+
+    def __init__(self, aside: Path, problem: sqlite3.DatabaseError) -> None:
+        super().__init__(f"The history could not be read ({problem}). It was kept as {aside}, and a new one has begun.")
 
 
 async def open_store(config_path: Path, *, folder: Path | None = None, held: lock.Lock | None = None) -> Store:
@@ -62,7 +70,7 @@ def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
     try:
         _note_config_path(folder / CONFIG_PATH, config_path)
         return _open_or_set_aside(folder / DATABASE, held)
-    except (OSError, sqlite3.Error, schema.NewerDatabaseError) as problem:
+    except (OSError, sqlite3.Error, schema.NewerDatabaseError, _UnreadableError) as problem:
         held.release()
         return memory_store(_unusable(folder, problem))
 
@@ -82,31 +90,31 @@ def _note_config_path(note: Path, config_path: Path) -> None:
 
 def _open_or_set_aside(database: Path, held: lock.Lock) -> Store:
     try:
-        return _open_database(database, held, None)
-    except sqlite3.DatabaseError as problem:
-        if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
-            raise
-        aside = set_aside(database, "-wal", "-shm")
-        return _open_database(
-            database,
-            held,
-            f"The history could not be read ({problem}). It was kept as {aside}, and a new one has begun.",
-        )
+        return _open_database(database, held)
+    except _UnreadableError as unreadable:
+        return _open_database(database, held, str(unreadable))
 
 
-def _open_database(database: Path, held: lock.Lock, notice: str | None) -> Store:
+def _open_database(database: Path, held: lock.Lock, notice: str | None = None) -> Store:
+    """Raises _UnreadableError when the database was set aside, sqlite3.Error, OSError, NewerDatabaseError."""
     os.close(private_file(database))  # SQLite gives its -wal and -shm the database's permissions
-    writer = _connect(database)
-    try:
-        journal_notice = use_journal(writer)
-        schema.migrate(writer)
-        reader = _connect(database)
-        reader.execute("PRAGMA query_only = ON")
-    except (sqlite3.Error, schema.NewerDatabaseError):
-        writer.close()
-        raise
-    notices = " ".join(filter(None, (notice, journal_notice)))
-    return SqliteStore(writer, reader, place=str(database), reason=notices or None, released=held.release)
+    with contextlib.ExitStack() as undo:
+        writer, reader = _connect(database), _connect(database)
+        undo.callback(writer.close)
+        undo.callback(reader.close)
+        try:
+            journal_notice = use_journal(writer)
+            schema.migrate(writer)
+            reader.execute("PRAGMA query_only = ON")
+        except sqlite3.DatabaseError as problem:
+            if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
+                raise
+            # Before closing: that would merge the log into the damaged file and delete it.
+            raise _UnreadableError(set_aside(database, "-wal", "-shm"), problem) from problem
+        reason = " ".join(filter(None, (notice, journal_notice))) or None
+        store = SqliteStore(writer, reader, place=str(database), reason=reason, released=held.release)
+        undo.pop_all()
+        return store
 
 
 def _connect(database: Path) -> sqlite3.Connection:
