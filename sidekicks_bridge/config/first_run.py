@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from sidekicks_bridge.config.schema import SCHEMA_FILE, config_schema_text
-from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,18 +80,10 @@ ui:
 def create(path: Path) -> bool:
     """Make the file (0600, its folder 0700) if there is none, and refresh the schema beside it; whether it was made.
 
-    Raises SidekicksError configUnwritable if it is missing and cannot be made. A schema that cannot be written only
-    costs the editor's help.
+    Raises OSError if it is missing and cannot be made. A schema that cannot be written only costs the editor's help.
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = _write_new(path)
-    except OSError as error:
-        raise SidekicksError(
-            "configUnwritable",
-            f"The configuration file {path} cannot be made: {error.strerror}. Name another one with --config.",
-            {"file": str(path)},
-        ) from error
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = _write_new(path)
     _refresh_schema(path.parent / SCHEMA_FILE)
     return made
 

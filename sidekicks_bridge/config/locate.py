@@ -61,7 +61,15 @@ def ensure(location: Location) -> None:
     if location.origin == "default":
         from sidekicks_bridge.config.first_run import create
 
-        create(location.path)
+        try:
+            create(location.path)
+        except OSError as error:
+            raise SidekicksError(
+                "configUnwritable",
+                f"The configuration file {location.path} cannot be made: {error.strerror}. "
+                "Name another one with --config.",
+                {"file": str(location.path)},
+            ) from error
     elif not location.path.exists():
         named = {"argument": "by --config", "client": "by the editor", "environment": f"by ${VARIABLE}"}
         raise SidekicksError(
