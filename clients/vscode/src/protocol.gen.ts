@@ -851,6 +851,9 @@ export interface AttentionChanged {
   count: number;
 }
 
+/** The owner is ending: what streams is kept as interrupted; a new one starts when the client does. */
+export type BridgeStopping = Record<string, never>;
+
 /** This client was too slow for the channel's events; open it again. */
 export interface ChannelDesynced {
   channelId: string;
@@ -970,6 +973,8 @@ export interface Events {
   "sidekicks/storage/changed": StorageChanged;
   /** How much waits for the user. */
   "sidekicks/attention/changed": AttentionChanged;
+  /** The owner is ending. */
+  "sidekicks/bridge/stopping": BridgeStopping;
   /** Reopen the channel. */
   "sidekicks/channel/desynced": ChannelDesynced;
 }

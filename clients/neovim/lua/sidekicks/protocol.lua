@@ -740,6 +740,9 @@
 ---@class (exact) sidekicks.AttentionChanged
 ---@field count integer
 
+--- The owner is ending: what streams is kept as interrupted; a new one starts when the client does.
+---@class (exact) sidekicks.BridgeStopping
+
 --- This client was too slow for the channel's events; open it again.
 ---@class (exact) sidekicks.ChannelDesynced
 ---@field channelId string
@@ -806,6 +809,7 @@
 ---@field ["sidekicks/config/changed"]? fun(params: sidekicks.ConfigChanged) The configuration was reloaded, or refused.
 ---@field ["sidekicks/storage/changed"]? fun(params: sidekicks.StorageChanged) History is kept, or not.
 ---@field ["sidekicks/attention/changed"]? fun(params: sidekicks.AttentionChanged) How much waits for the user.
+---@field ["sidekicks/bridge/stopping"]? fun(params: sidekicks.BridgeStopping) The owner is ending.
 ---@field ["sidekicks/channel/desynced"]? fun(params: sidekicks.ChannelDesynced) Reopen the channel.
 
 return {
@@ -865,6 +869,7 @@ return {
     "sidekicks/config/changed",
     "sidekicks/storage/changed",
     "sidekicks/attention/changed",
+    "sidekicks/bridge/stopping",
     "sidekicks/channel/desynced",
   },
 }
