@@ -83,6 +83,15 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> No
                 connection.execute("ROLLBACK")
 
 
+def has_index(connection: sqlite3.Connection) -> bool:
+    """Whether a search index is there to read."""
+    try:
+        connection.execute("SELECT rowid FROM found LIMIT 0")
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
 def create_index(connection: sqlite3.Connection) -> bool:
     """Make the search index if this SQLite can; False: search reads the messages instead.
 

@@ -49,14 +49,17 @@ class SqliteStore:
         place: str,
         reason: str | None = None,
         released: Callable[[], None] = lambda: None,
+        read_only: bool = False,
     ) -> None:
         self.persistent = reader is not None
         self.reason = reason
-        self.search_index = schema.create_index(writer)
+        self.search_index = schema.has_index(writer) if read_only else schema.create_index(writer)
         self._place = place
         self._released = released
         self._closed = False
-        self._writer = Worker(writer, "store-writer", search.index_some if self.search_index else None)
+        self._writer = Worker(
+            writer, "store-writer", search.index_some if self.search_index and not read_only else None
+        )
         self._reader = self._writer if reader is None else Worker(reader, "store-reader")
 
     async def write(self, *changes: Change) -> None:
