@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
@@ -51,7 +52,8 @@ async def export_channel(
     temporary = path.with_name(f".{path.name}.part")
     count = 0
     try:
-        with open(await anyio.to_thread.run_sync(private_file, temporary), "w", encoding="utf-8") as file:  # noqa: PTH123
+        descriptor = await anyio.to_thread.run_sync(private_file, temporary)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.truncate()
             if kind == "markdown":
                 file.write(f"# {title}\n\n")
