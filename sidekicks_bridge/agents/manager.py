@@ -66,19 +66,30 @@ class AgentManager:
         self._limits = limits
         wanted = {spec.name: spec for spec in specs}
         for name in [name for name in self._runners if name not in wanted]:
-            runner = self._runners.pop(name)
-            runner.outdated = True
-            self._retired.append(runner)
+            self._retired.append(self._runners.pop(name))
+            self._retired[-1].outdated = True
         for name, spec in wanted.items():
-            runner = self._runners.setdefault(name, Runner(spec, self._sink, self._log_dir))
-            runner.outdated = runner.alive and (runner.outdated or not same_process(runner.spec, spec))
-            runner.spec = spec
-            if runner.connection is not None:
-                runner.connection.limits = limits
+            self._adopt(name, spec)
+        self._retired = [runner for runner in self._retired if runner.alive]
         for waiter in [waiter for waiter in self._waiters if waiter.agent not in wanted]:
             self._waiters.remove(waiter)
             waiter.refuse(_not_found(waiter.agent))
         self._settle()
+
+    def _adopt(self, name: str, spec: AgentSpec) -> None:
+        runner = self._runners.get(name) or next((old for old in self._retired if old.spec.name == name), None)
+        if runner is None:
+            runner = Runner(spec, self._sink, self._log_dir)
+        elif runner in self._retired:
+            self._retired.remove(runner)
+        self._runners[name] = runner
+        changed = not same_process(runner.spec, spec)
+        runner.outdated = runner.alive and (runner.outdated or changed)
+        runner.spec = spec
+        if runner.connection is not None:
+            runner.connection.limits = self._limits
+        if changed and not runner.alive:
+            runner.report("stopped", None)  # its last failure was that of another command
 
     async def aclose(self) -> None:
         """Stop all agents, at the same time; takes little more than a second. Leases raise shuttingDown from now on."""
@@ -256,7 +267,7 @@ class AgentManager:
             await connection.run(cwd, self._ids.new(), self._reaper)
         finally:
             runner.known = connection.capabilities
-            if runner in self._retired and runner.connection is connection:
+            if runner in self._retired:
                 self._retired.remove(runner)
                 runner.close()
             if not self._closed:

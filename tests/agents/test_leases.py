@@ -37,7 +37,7 @@ async def test_first_come_first_served(tmp_path: Path) -> None:
         async with await w.manager.lease("fake", "c0", w.on_wait("c0")):
             for channel in ("c1", "c2", "c3"):
                 tasks.start_soon(use, channel)
-                await w.sink.until(lambda channel=channel: w.waits and w.waits[-1][0] == channel)
+                await anyio.wait_all_tasks_blocked()
             busy = WaitsFor(reason="agentBusy", agent="fake", channel_id="c0")
             assert w.waits == [("c1", busy), ("c2", busy), ("c3", busy)]
             assert w.manager.waits_for("fake", "c9") == busy

@@ -15,8 +15,12 @@ import anyio
 import pytest
 
 from sidekicks_bridge.agents import reaper
+from sidekicks_bridge.agents.manager import AgentManager
 from sidekicks_bridge.agents.process import build_argv, build_environment
-from tests.agents.world import Spec, fake, world
+from sidekicks_bridge.clock import SystemClock
+from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.errors import SidekicksError
+from tests.agents.world import Bounds, Sink, Spec, fake, world
 from tests.fake_agent.log import records
 
 if TYPE_CHECKING:
@@ -99,6 +103,56 @@ async def test_a_killed_bridge_leaves_nothing(tmp_path: Path) -> None:
         assert all(alive(pid) for pid in tree.values())
         process.kill()
         await all_gone(tree.values())
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_task_group_leaves_nothing(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+
+    async def read_buffer(_path: str) -> str | None:
+        return None
+
+    async with anyio.create_task_group() as tasks:
+        manager = AgentManager(tasks, Sink(), SystemClock(), Ulids(), read_buffer)
+        manager.configure([fake(f"--ignore-eof --ignore-term --spawn-child {pids}")], Bounds())
+        await manager.start("fake")
+        tree = json.loads(pids.read_text(encoding="utf-8"))
+        assert all(alive(pid) for pid in tree.values())
+        tasks.cancel_scope.cancel()
+    assert not any(alive(pid) for pid in tree.values())
+
+
+def test_a_killed_reaper_is_replaced_and_knows_what_it_knew() -> None:
+    watch = reaper.Reaper()
+    with (
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as first,
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as second,
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as ended,
+    ):
+        watch.add(first.pid, "one")
+        watch.add(ended.pid, "three")
+        assert watch._process is not None
+        watch._process.kill()
+        watch._process.wait()
+        watch.remove(ended.pid)
+        watch.add(second.pid, "two")
+        watch.close()
+        assert (first.wait(5), second.wait(5), ended.poll()) == (-signal.SIGKILL, -signal.SIGKILL, None)
+        ended.kill()
+
+
+@pytest.mark.anyio
+async def test_the_log_is_kept_in_a_file_too(tmp_path: Path) -> None:
+    async def read_buffer(_path: str) -> str | None:
+        return None
+
+    async with anyio.create_task_group() as tasks:
+        manager = AgentManager(tasks, Sink(), SystemClock(), Ulids(), read_buffer, tmp_path)
+        manager.configure([fake("--banner --stderr 'no 100% key' --exit 1")], Bounds())
+        with pytest.raises(SidekicksError, match="no 100% key"):
+            await manager.start("fake")
+        await manager.aclose()
+    assert "no 100% key\n" in (tmp_path / "fake.log").read_text(encoding="utf-8")
 
 
 @pytest.mark.anyio
