@@ -35,7 +35,8 @@ class Reaper:
     def remove(self, pid: int) -> None:
         """Forget the group ``pid``: it has ended."""
         self._known.pop(pid, None)
-        self._tell(f"del {pid}\n")
+        if self._process is not None:
+            self._tell(f"del {pid}\n")
 
     def close(self) -> None:
         """Let go: the reaper kills what it still knows and ends. Blocks for at most half a second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -37,17 +38,21 @@ class Documents:
         self._checked: dict[str, int | None] = {}
 
     def register(self) -> None:
-        """Register the features with the connection's pygls server."""
+        """Register the features with the connection's pygls server.
+
+        pygls marks what is registered with attributes, which a bound method refuses and a partial takes.
+        """
         server = self._connection.language
+        # pygls marks what it registers, which a bound method does not allow: hence partial.
         server.feature(
             lsp.TEXT_DOCUMENT_COMPLETION,
             lsp.CompletionOptions(trigger_characters=["@", "/"], resolve_provider=False),
-        )(self.complete)  # pygls marks functions; methods cannot be marked
+        )(partial(self.complete))
         server.feature(
             lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
-        )(self.code_actions)
-        server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(self._changed)
-        server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(self._changed)
+        )(partial(self.code_actions))
+        server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(self._changed))
+        server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(partial(self._changed))
 
     def _channel(self, bridge: Bridge, uri: str) -> Channel | None:
         slug = slug_of(uri)

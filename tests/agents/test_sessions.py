@@ -274,5 +274,5 @@ async def test_what_is_said_in_a_closed_session_reaches_nobody(tmp_path: Path) -
 async def test_titles_are_one_line_that_hides_nothing(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.ask("!bad newline-title !title New")
-        assert len(w.sink.updates) == 1, "the title an agent gives its session is no part of the talk"
+        assert len(w.sink.updates) == 2, "the title an agent gives its session is no part of the talk"
         assert w.sink.of(ToolCallUpdate)[0].title == "rm -rf / evil"
