@@ -112,6 +112,8 @@ class AgentManager:
     async def lease(self, agent: str, channel_id: str, on_wait: OnWait) -> AgentLease:
         """Wait for the agent; see the contract."""
         self._runner(agent)
+        if self._closed:
+            raise _shutting_down()
         waiter = Waiter(agent, channel_id, on_wait)
         self._waiters.append(waiter)
         self._settle()
@@ -132,7 +134,7 @@ class AgentManager:
     def try_lease(self, agent: str, channel_id: str) -> AgentLease | None:
         """A lease at once, or None; see the contract."""
         runner = self._runner(agent)
-        if runner.holder is not None or any(waiter.agent == agent for waiter in self._waiters):
+        if self._closed or runner.holder is not None or any(waiter.agent == agent for waiter in self._waiters):
             return None
         if not self._has_slot(runner):
             victim = self._victim(unused=True)
@@ -176,8 +178,6 @@ class AgentManager:
             self._evict(victim)
 
     def _grant(self, runner: Runner, channel_id: str) -> AgentLease:
-        if self._closed:
-            raise _shutting_down()
         if runner.idle is not None:
             runner.idle.cancel()
         runner.holder = AgentLease(runner, channel_id, self._connect, self._release)

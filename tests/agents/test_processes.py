@@ -36,9 +36,17 @@ def alive(pid: int) -> bool:
 
 
 async def all_gone(pids: Iterable[int]) -> None:
+    """Wait for the end of processes that are not our children."""
     with anyio.fail_after(5):
-        while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - no event tells of other people's processes
-            await anyio.sleep(0.01)
+        for pid in pids:
+            try:
+                handle = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+            try:
+                await anyio.wait_readable(handle)
+            finally:
+                os.close(handle)
 
 
 @pytest.mark.anyio
