@@ -29,7 +29,9 @@ COMMANDS = {
 def measure(arguments: list[str]) -> tuple[float, int]:
     """Milliseconds from start to end of one run, and its greatest memory in KiB."""
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = (time.perf_counter() - started) * 1000
     process.returncode = os.waitstatus_to_exitcode(status)
