@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = sorted((ROOT / "sidekicks_bridge").rglob("*.py"))
-PYTHON = [*PACKAGE, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]
+PYTHON = [*PACKAGE, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
@@ -49,6 +50,7 @@ HOT = {
 """Modules that must start fast → what their import must not bring along."""
 
 
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 

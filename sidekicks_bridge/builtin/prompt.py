@@ -84,7 +84,7 @@ def read_command(text: str) -> Slash | None:
 def addressed_text(text: str, own_name: str, others: set[str]) -> str:
     """Return the part of a message that speaks to ``own_name``, without the mentions.
 
-    ``@scout where are routes decided? @scribe keep that`` is, for scout, "where are routes decided?". What
+    ``@scout what is a lease? @scribe keep that`` is, for scout, "what is a lease?". What
     follows a group of mentions is for that group; what stands before the first is for everybody. ``others``
     are names known to be agents: an unknown ``@word`` inside a sentence (``@dataclass``) stays text.
     """

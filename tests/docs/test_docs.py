@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sidekicks_bridge.__main__ import main
-from sidekicks_bridge.cli import exit_codes
+from sidekicks_bridge.cli import chat_keys, exit_codes
 from sidekicks_bridge.config.load import parse
 from sidekicks_bridge.config.schema import config_schema
 
@@ -129,6 +129,22 @@ def test_the_command_line_reference_has_every_command(capsys: pytest.CaptureFixt
     headings = " ".join(sections("cli.md"))
     assert commands
     assert [command for command in commands if f"sidekicks {command}" not in headings] == []
+
+
+@pytest.mark.parametrize("command", ["chat", "say", "config path", "config check", "serve"])
+def test_the_command_line_reference_has_every_option(command: str) -> None:
+    words = [sys.executable, "-m", "sidekicks_bridge", *command.split(), "--help"]
+    text = subprocess.run(words, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    options = set(re.findall(r"--[a-z][a-z-]+", text.partition("exit codes")[0])) - {"--help"}
+    section = next(part for title, part in sections("cli.md").items() if title == f"sidekicks {command.split()[0]}")
+    assert "--config" in options
+    assert {option for option in options if f"`{option}`" not in section} == set()
+
+
+def test_the_keys_of_the_terminal_are_those_of_the_code() -> None:
+    page = (ROOT / "docs" / "how-to" / "use-in-a-terminal.md").read_text(encoding="utf-8")
+    table = page.partition("| Key |")[2]
+    assert re.findall(r"^\| ([^-|][^|]*) \| (.+) \|$", table, re.MULTILINE) == list(chat_keys.HELP)
 
 
 @pytest.mark.parametrize("page", ["docs/reference/cli.md", "docs/how-to/write-scripts.md"])
