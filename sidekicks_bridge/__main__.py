@@ -8,12 +8,16 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+if not __package__:  # started by its path (see `cli.spawn`): make the package importable wherever it lies
+    sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
+
 _USAGE_ERROR = 64
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
     "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
+    "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
     "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
 }
 

@@ -30,6 +30,11 @@ def data_dir(config_path: Path) -> Path:
     return user_config_dir() / "data" / digest
 
 
+def lock_path(folder: Path) -> Path:
+    """The lock file of a data folder."""
+    return folder / "bridge.lock"
+
+
 def preferences_path() -> Path:
     """The preferences shared by all configurations."""
     return user_config_dir() / "preferences.json"

@@ -88,7 +88,6 @@ class AgentConnection:
         finally:
             self._fail(self._wanted or self._stopped())
             self.gone.set()
-            self._report(*self._final_state())
 
     async def _live(self, child: process.AgentProcess) -> None:
         self._transport = TolerantTransport(child.stdin, child.stdout, self._client)
@@ -189,8 +188,10 @@ class AgentConnection:
         self._failure = why
         for session in self.sessions:
             session.withdraw_all()
+        self._ending.set()
         self.ended.set()
         self.settled.set()
+        self._report(*self._final_state())
 
     def _stopped(self) -> SidekicksError:
         return SidekicksError("agentExited", f"Agent {self.agent} was stopped.", {"agent": self.agent})

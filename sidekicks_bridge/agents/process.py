@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.agents import reaper
+from sidekicks_bridge.builtin import BUILTIN_AGENTS
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -198,10 +199,6 @@ def build_environment(base: Mapping[str, str], spec: AgentSpec, mark: str) -> di
     """The full environment without npm's variables (they misdirect a nested npx), the agent's own, our mark."""
     environment = {name: value for name, value in base.items() if not name.lower().startswith("npm_")}
     environment.update(spec.env)
-    if spec.builtin:
-        package_root = str(Path(__file__).resolve().parents[2])
-        inherited = environment.get("PYTHONPATH")
-        environment["PYTHONPATH"] = os.pathsep.join([package_root, inherited] if inherited else [package_root])
     environment[reaper.MARK] = mark
     return environment
 
@@ -209,7 +206,7 @@ def build_environment(base: Mapping[str, str], spec: AgentSpec, mark: str) -> di
 def build_argv(spec: AgentSpec, environment: Mapping[str, str], cwd: str) -> list[str]:
     """The argument list, the command resolved; raises ``agentSpawnFailed`` when there is nothing to run."""
     if spec.builtin:
-        return [sys.executable, "-m", "sidekicks_bridge.builtin", spec.builtin, *spec.args]
+        return [sys.executable, *BUILTIN_AGENTS[spec.builtin].argv(spec.name)]
     command = spec.command or ""
     named_by_path = os.sep in command or command.startswith("~")
     candidate = str(Path(cwd, Path(command).expanduser())) if named_by_path else command

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
@@ -93,7 +93,9 @@ class TolerantTransport:
         self._stdin = stdin
         self._stdout = stdout
         self._handler = handler
-        self._outbox_in, self._outbox = anyio.create_memory_object_stream[bytes](math.inf)
+        self._outbox: deque[bytes] = deque()
+        self._written = anyio.Event()
+        self._closed = False
         self._lines: list[bytes] = []
         self._rest = bytearray()
         self._overlong = False
@@ -103,27 +105,30 @@ class TolerantTransport:
 
     def post(self, message: dict[str, Any]) -> None:
         """Send one frame, in order, without waiting; lost if the agent is gone."""
-        try:
-            self._outbox_in.send_nowait(msgspec.json.encode(message) + b"\n")
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            return
+        if not self._closed:
+            self._outbox.append(msgspec.json.encode(message) + b"\n")
+            self._written.set()
 
     async def send(self, message: dict[str, Any]) -> None:
         """`post`, as the SDK calls it."""
         self.post(message)
 
     async def write_loop(self) -> None:
-        """Write the outbox to the agent until it is closed or the agent stops reading for good."""
-        with self._outbox:
-            async for line in self._outbox:
+        """Write the outbox to the agent until `close`, or until the agent stops reading for good."""
+        while not self._closed:
+            while self._outbox:
                 try:
-                    await self._stdin.send(line)
+                    await self._stdin.send(self._outbox.popleft())
                 except (OSError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    return  # its exit is noticed where its output ends
+                    self._closed = True  # its exit is noticed where its output ends
+                    return
+            self._written = anyio.Event()
+            await self._written.wait()
 
     async def close(self) -> None:
         """Nothing more will be sent."""
-        self._outbox_in.close()
+        self._closed = True
+        self._written.set()
 
     # Reading
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.bridge.client import Client
+    from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import AgentState, Channel
 
@@ -47,8 +49,13 @@ CLOSE_SECONDS = 1.8
 class Bridge:
     """One owner's application. Implements `AgentSink`. Use `start`, then requests, then `stop`."""
 
-    def __init__(self, task_group: TaskGroup, config_path: Path) -> None:
+    def __init__(
+        self, task_group: TaskGroup, config_path: Path, held: Lock | None = None, reason: str | None = None
+    ) -> None:
         self._task_group = task_group
+        self._held = held
+        self._reason = reason
+        self.on_stop: Callable[[], None] = lambda: None
         self.clock = SystemClock()
         self.ids = Ulids()
         self.clients = Clients()
@@ -59,11 +66,16 @@ class Bridge:
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
         from sidekicks_bridge.agents.manager import AgentManager
-        from sidekicks_bridge.store.open import open_channel_preferences, open_global_preferences, open_store
+        from sidekicks_bridge.store.open import (
+            memory_store,
+            open_channel_preferences,
+            open_global_preferences,
+            open_store,
+        )
 
         path = self.configuration.path
         await self.configuration.reload()
-        self.store = await open_store(path)
+        self.store = memory_store(self._reason) if self._reason else await open_store(path, held=self._held)
         self.preferences = await open_channel_preferences(path, self.store)
         self.recent = await open_global_preferences()
         self.journal = Journal(self.store, self._storage_changed)
@@ -113,6 +125,17 @@ class Bridge:
             await self.preferences.file.close()
             await self.recent.file.close()
             await self.store.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits to."""
+        return any(channel.state.turns for channel in self.directory.all())
+
+    def detach(self, client: Client) -> None:
+        """A client is gone: nothing more is queued for it."""
+        self.clients.detach(client)
+        for channel in self.directory.all():
+            channel.close(client)
 
     def spawn(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         """Start a child task; its failure is logged and ends nothing else."""

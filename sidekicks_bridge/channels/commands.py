@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sidekicks_bridge.channels.mentions import Mention
 
 _BLANKS = re.compile(r"[\s\ufeff\u200b]*")
 _AFTER_MENTION = re.compile(r"[,:]?[\s\ufeff\u200b]+")
-_COMMAND = re.compile(r"/(?P<word>[A-Za-z0-9][\w.:-]*)(?=\s|$)")
+_COMMAND = re.compile(r"/(?P<word>[A-Za-z0-9][\w.:-]*+)(?=[\s\ufeff\u200b]|\Z)")
 
 
 @dataclass(frozen=True)
 class SlashCommand:
-    """A command in a text: its word without the slash, what is sent, and the agents that lead it, in order.
+    """A command in a text: its word without the slash, what is sent, and the agents that lead it, in order, each once.
 
     ``rest`` is everything after the word, untouched. ``start`` and ``end`` are the place of ``/word`` in the text.
     """
@@ -32,30 +34,37 @@ class SlashCommand:
         """The command as it was written, without what led it."""
         return f"/{self.word}{self.rest}"
 
+    @property
+    def agent(self) -> str | None:
+        """What stands before the first colon of the word; None if there is no colon."""
+        agent, colon, _ = self.word.partition(":")
+        return agent if colon else None
+
+    @property
+    def own_word(self) -> str:
+        """The word without ``agent:`` in front."""
+        return self.word if self.agent is None else self.word.partition(":")[2]
+
     def without_agent(self) -> str:
         """The command without ``agent:`` in front of its word."""
-        return f"/{self.word.partition(':')[2]}{self.rest}"
+        return f"/{self.own_word}{self.rest}"
 
 
-def find_command(text: str, mentions: list[Mention]) -> SlashCommand | None:
+def find_command(text: str, mentions: Iterable[Mention]) -> SlashCommand | None:
     """The command that ``text`` is: at its very start (white space dropped) or after its leading mentions."""
-    at = _skip(_BLANKS, text, 0)
-    leading: list[str] = []
+    at = _end(_BLANKS, text, 0)
+    leading: dict[str, None] = {}
     for mention in mentions:
         if mention.start != at:
             break
-        after = _AFTER_MENTION.match(text, mention.end)
-        if after is None:
-            return None
-        at = after.end()
-        if mention.name not in leading:
-            leading.append(mention.name)
+        at = _end(_AFTER_MENTION, text, mention.end)
+        leading[mention.name] = None
     found = _COMMAND.match(text, at)
     if found is None:
         return None
-    return SlashCommand(found["word"], text[found.end() :], leading, found.start(), found.end())
+    return SlashCommand(found["word"], text[found.end() :], list(leading), found.start(), found.end())
 
 
-def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at

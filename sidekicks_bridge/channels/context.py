@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.channels.code_spans import open_fence
+from sidekicks_bridge.channels.code_spans import closing_line
 from sidekicks_bridge.protocol.parts import Part, TextPart
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import Attachment, Message
 
 CUT_MARK = " […]"
-_LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+THE_USER = "The user"
+_LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def utterance(message: Message) -> Utterance | None:
         return None
     text = text_of(message.parts)
     attached = tuple(path_of(attachment) for attachment in message.attachments)
-    if not text and not attached:
+    if not text.strip() and not attached:
         return None
     return Utterance(message.seq, message.author.kind, message.author.name, text, attached)
 
@@ -71,7 +72,10 @@ def path_of(attachment: Attachment) -> str:
     """How an attachment is named in context: the path of a file URI, else the URI."""
     from urllib.parse import unquote, urlsplit
 
-    parts = urlsplit(attachment.uri)
+    try:
+        parts = urlsplit(attachment.uri)
+    except ValueError:  # no URI, whatever it is
+        return attachment.uri
     if parts.scheme != "file":
         return attachment.uri
     path = unquote(parts.path)
@@ -86,25 +90,27 @@ def unseen_by(
 
 
 def build(
-    unseen: list[Utterance], text: str, *, where: str | None, limits: Limits, earlier: int = 0, writer: str = "The user"
+    unseen: list[Utterance], text: str, *, where: str | None, limits: Limits, earlier: int = 0, writer: str = THE_USER
 ) -> Context:
-    """The prompt for ``text``: framed by the last unseen messages, or the text alone when there are none.
+    """The prompt for ``text``: framed by the last unseen messages, or the user's text alone when there are none.
 
     ``where``: a channel's name, None for a direct conversation. ``earlier``: unseen messages older than those given.
-    ``writer``: who writes, as it stands in the frame's last line.
+    ``writer``: who writes, as it stands in the frame's last line; another than the user is always named, and cannot
+    forge a line either.
     """
-    if not unseen or limits.messages < 1:
-        return Context(text, len(unseen) + earlier, len(unseen) + earlier)
-    shown = unseen[-limits.messages :]
-    lines = [f"[Messages in {f'#{where}' if where else 'this conversation'} you have not seen yet]"]
+    shown = unseen[-limits.messages :] if limits.messages > 0 else []
+    lines: list[str] = []
     shortened = 0
-    for said in shown:
-        line, was_cut = _line(said, limits.characters)
-        lines.append(line)
-        shortened += was_cut
-    lines.append("[End of the messages]")
-    lines.append(f"{writer} now writes to you (answer directly, without your name in front):")
-    lines.append(text)
+    if shown:
+        lines.append(f"[Messages in {f'#{where}' if where else 'this conversation'} you have not seen yet]")
+        for said in shown:
+            line, was_cut = _line(said, limits.characters)
+            lines.append(line)
+            shortened += was_cut
+        lines.append("[End of the messages]")
+    if shown or writer != THE_USER:
+        lines.append(f"{writer} now writes to you (answer directly, without your name in front):")
+    lines.append(text if writer == THE_USER else indent(text))
     return Context("\n".join(lines), len(unseen) + earlier, len(unseen) - len(shown) + shortened + earlier)
 
 
@@ -119,9 +125,9 @@ def cut(text: str, characters: int) -> tuple[str, bool]:
     """``text`` cut at ``characters`` code points; an open fence is closed, so that what follows is not code."""
     if len(text) <= characters:
         return text, False
-    kept = text[:characters]
-    marks = open_fence(kept)
-    return kept + CUT_MARK + (f"\n{marks}" if marks else ""), True
+    kept = text[:characters] + CUT_MARK  # the mark may stand behind marks that would have closed a fence
+    closing = closing_line(kept)
+    return kept + (f"\n{closing}" if closing else ""), True
 
 
 def indent(text: str) -> str:

@@ -15,7 +15,7 @@ class NamePrefix:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._prefixes = sorted({f"{name}:".lower() for name in names if name}, key=len, reverse=True)
+        self._prefixes = sorted({f"{name}:" for name in names if name}, key=len, reverse=True)
         self._held: str | None = ""
 
     def feed(self, chunk: str) -> str:
@@ -23,18 +23,19 @@ class NamePrefix:
         if self._held is None:
             return chunk
         self._held += chunk
-        start = self._held.lower()
         for prefix in self._prefixes:
-            if start.startswith(prefix) and len(start) > len(prefix):
-                follows = self._held[len(prefix)]
-                return self._release(self._held[len(prefix) + 1 :] if follows.isspace() else self._held)
-            if prefix.startswith(start):
+            head = self._held[: len(prefix)]
+            if head.casefold() != prefix[: len(head)].casefold():
+                continue
+            if len(self._held) <= len(prefix):
                 return ""
+            if self._held[len(prefix)].isspace():
+                return self._release(self._held[len(prefix) + 1 :])
         return self._release(self._held)
 
     def flush(self) -> str:
         """What is still held, when something else than text follows or the answer ends."""
-        return self._release(self._held or "")
+        return self._release(self._held) if self._held else ""
 
     def _release(self, text: str) -> str:
         self._held = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.commands import SlashCommand, find_command
-from sidekicks_bridge.channels.mentions import ALL, Mentions, closest_name, find_mentions
+from sidekicks_bridge.channels.mentions import ALL, UnknownMention, closest_name, find_mentions, stands_first
 from sidekicks_bridge.protocol.types import Route, RouteNote, RouteProblem, RouteTarget, WaitsFor
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def explain(text: str, view: RoutingView) -> Route:
 
 def utf16_length(text: str) -> int:
     """The length of ``text`` in UTF-16 units: offsets on the wire."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _target(name: str, command: str | None, view: RoutingView) -> RouteTarget:
@@ -103,18 +103,23 @@ def _target(name: str, command: str | None, view: RoutingView) -> RouteTarget:
 
 
 def _targets(text: str, view: RoutingView, notes: list[RouteNote]) -> list[tuple[str, str | None]]:
+    """Who answers and with which command (None: an ordinary message); adds to ``notes``."""
     if view.direct is not None:
         _require_configured(view.direct, view)
         command = find_command(text, [])
-        return [(view.direct, _direct_command(command, view, notes) if command else None)]
-    mentions = find_mentions(text, [*view.agents, *view.peers, ALL])
+        return [(view.direct, _direct_command(command, view.direct, view, notes) if command else None)]
+    mentions = find_mentions(text, [ALL, *view.peers, *view.agents])
+    named = list(dict.fromkeys(mention.name for mention in mentions.known))
+    _note_peers(named, view, notes)
     if command := find_command(text, mentions.known):
         return _command_targets(command, view, notes)
-    if addressed := _agents_of([mention.name for mention in mentions.known], view):
-        return [(name, None) for name in addressed]
-    _check_unknown(text, mentions, view)
-    _note_peers(mentions, view, notes)
-    return [(name, None) for name in _default_target(view)]
+    addressed = _agents_of(named, view)
+    if not addressed and mentions.unknown:
+        _check_unknown(text, mentions.unknown, view)
+    addressed = addressed or _default_agents(view)
+    if not addressed:
+        raise _nobody(view)
+    return [(name, None) for name in addressed]
 
 
 def _require_configured(agent: str, view: RoutingView) -> None:
@@ -127,20 +132,20 @@ def _agents_of(names: list[str], view: RoutingView) -> list[str]:
     addressed: dict[str, None] = {}
     for name in names:
         if name == ALL:
-            addressed.update(dict.fromkeys(member for member in view.members if member in view.agents))
+            addressed.update(dict.fromkeys(_present(view)))
         elif name in view.agents:
             addressed[name] = None
     return list(addressed)
 
 
-def _check_unknown(text: str, mentions: Mentions, view: RoutingView) -> None:
-    """A slip at the very start that addresses nobody else stops the message instead of going to somebody else."""
-    if mentions.known or not mentions.unknown:
-        return
-    first = mentions.unknown[0]
-    if text[: first.start].strip(" \t\r\n\u00a0\ufeff\u200b*_~\"'([{<"):
-        return
-    if meant := closest_name(first.word, view.agents):
+def _present(view: RoutingView) -> list[str]:
+    return [name for name in view.members if name in view.agents]
+
+
+def _check_unknown(text: str, first: UnknownMention, view: RoutingView) -> None:
+    """A slip at the very start of what addresses no agent stops the message instead of sending it to another."""
+    meant = closest_name(first.word, view.agents)
+    if meant and stands_first(text, first.start):
         raise _Problem(
             "unknownAgent",
             f"No agent is named @{first.word}. Did you mean @{meant}?",
@@ -149,101 +154,110 @@ def _check_unknown(text: str, mentions: Mentions, view: RoutingView) -> None:
         )
 
 
-def _note_peers(mentions: Mentions, view: RoutingView, notes: list[RouteNote]) -> None:
-    for name in dict.fromkeys(mention.name for mention in mentions.known if mention.name in view.peers):
-        notes.append(RouteNote(code="peer", text=f"@{name} is not an agent here and reads this by mail."))
+def _note_peers(named: list[str], view: RoutingView, notes: list[RouteNote]) -> None:
+    for name in named:
+        if name in view.peers:
+            notes.append(RouteNote(code="peer", text=f"@{name} is not an agent here and reads this by mail."))
 
 
-def _default_target(view: RoutingView) -> list[str]:
-    """Rule 2c, else the problem of 2d."""
-    present = [name for name in view.members if name in view.agents]
+def _default_agents(view: RoutingView) -> list[str]:
+    """Rule 2c: the last one active, else the only one; none, and rule 2d holds."""
     if view.last_active is not None and view.last_active in view.agents:
         return [view.last_active]
-    if len(present) == 1:
-        return present
+    present = _present(view)
+    return present if len(present) == 1 else []
+
+
+def _nobody(view: RoutingView) -> _Problem:
+    """Rule 2d."""
     if not view.agents:
-        raise _Problem("nobody", "No agent is configured. Add one to the configuration.")
+        return _Problem("nobody", "No agent is configured. Add one to the configuration.")
+    present = _present(view)
     names = ", ".join(f"@{name}" for name in (present or view.agents)[:5])
     whom = "who should answer" if present else "an agent to invite it"
-    raise _Problem("nobody", f"Nobody was addressed. Mention {whom}: {names}.")
-
-
-def _direct_command(command: SlashCommand, view: RoutingView, notes: list[RouteNote]) -> str:
-    assert view.direct is not None
-    agent, colon, rest = command.word.partition(":")
-    if not colon:
-        _note_unlisted(command.word, [view.direct], view, notes)
-        return command.text
-    if agent.lower() == view.direct.lower():
-        return _named_command(command, view.direct, rest)
-    if command.word in view.commands.get(view.direct, frozenset()):
-        return command.text
-    raise _Problem(
-        "unknownAgent",
-        f"In this conversation a command can only name @{view.direct}.",
-        f"/{view.direct}:{rest}" if rest else None,
-        (command.start, command.end),
-    )
-
-
-def _named_command(command: SlashCommand, agent: str, rest: str) -> str:
-    if not rest:
-        raise _Problem(
-            "unknownCommand", f"/{agent}: names no command. Write /{agent}:command.", None, (command.start, command.end)
-        )
-    return command.without_agent()
+    return _Problem("nobody", f"Nobody was addressed. Mention {whom}: {names}.")
 
 
 def _command_targets(command: SlashCommand, view: RoutingView, notes: list[RouteNote]) -> list[tuple[str, str | None]]:
-    agent, colon, rest = command.word.partition(":")
-    if colon:
-        named = next((name for name in view.agents if name.lower() == agent.lower()), None)
-        if named is not None:
-            return [(named, _named_command(command, named, rest))]
+    named = _agent_named(command, view)
+    if named is not None:
+        return [(named, _named_command(command, named, view, notes))]
     addressed = _agents_of(command.leading, view)
-    if not addressed and not colon:
-        _check_only_other(command, view)
-    targets = addressed or _default_target(view)
-    if colon:
-        _check_announced(command, targets, agent, rest, view)
+    targets = addressed or _default_agents(view)
+    if command.agent is not None and not (targets and all(_has(name, command.word, view) for name in targets)):
+        raise _unknown_agent(command, command.agent, targets, view)
+    if not addressed:
+        _check_only_other(command, targets, view)
+    if not targets:
+        raise _nobody(view)
     _note_unlisted(command.word, targets, view, notes)
     return [(name, command.text) for name in targets]
 
 
-def _note_unlisted(word: str, targets: list[str], view: RoutingView, notes: list[RouteNote]) -> None:
-    """Agents have commands they do not list, so an unknown one is sent, and the route says so."""
-    if not any(word in view.commands.get(name, frozenset()) for name in targets):
-        who = " nor ".join(f"@{name}" for name in targets)
-        notes.append(RouteNote(code="unlistedCommand", text=f"{who} did not announce /{word}; it is sent anyway."))
-
-
-def _check_announced(command: SlashCommand, targets: list[str], agent: str, rest: str, view: RoutingView) -> None:
-    if all(command.word in view.commands.get(name, frozenset()) for name in targets):
-        return
-    meant = closest_name(agent, view.agents)
-    hint = f" Did you mean /{meant}:{rest}?" if meant else ""
+def _direct_command(command: SlashCommand, direct: str, view: RoutingView, notes: list[RouteNote]) -> str:
+    """What a direct conversation's agent is sent: a command there can name nobody else."""
+    named = _agent_named(command, view)
+    if named == direct:
+        return _named_command(command, direct, view, notes)
+    announced = _has(direct, command.word, view)
+    if command.agent is None or (named is None and announced):
+        _note_unlisted(command.word, [direct], view, notes)
+        return command.text
+    word = command.word if announced else command.own_word
     raise _Problem(
         "unknownAgent",
-        f"No agent is named {agent}, and nobody announced /{command.word}.{hint}",
-        f"/{meant}:{rest}" if meant else None,
+        f"In this conversation a command can only name @{direct}.",
+        f"/{direct}:{word}" if word else None,
         (command.start, command.end),
     )
 
 
-def _check_only_other(command: SlashCommand, view: RoutingView) -> None:
+def _agent_named(command: SlashCommand, view: RoutingView) -> str | None:
+    """The agent in `/agent:command`, if there is one of that name."""
+    wanted = (command.agent or "").lower()
+    return next((name for name in view.agents if name.lower() == wanted), None)
+
+
+def _named_command(command: SlashCommand, agent: str, view: RoutingView, notes: list[RouteNote]) -> str:
+    if not command.own_word[:1].isalnum():
+        sentence = f"/{command.word} names no command. Write /{agent}:command."
+        raise _Problem("unknownCommand", sentence, None, (command.start, command.end))
+    _note_unlisted(command.own_word, [agent], view, notes)
+    return command.without_agent()
+
+
+def _has(agent: str, word: str, view: RoutingView) -> bool:
+    """Whether the agent announced that command."""
+    return word in view.commands.get(agent, frozenset())
+
+
+def _note_unlisted(word: str, targets: list[str], view: RoutingView, notes: list[RouteNote]) -> None:
+    """Agents have commands they do not list, so an unknown one is sent, and the route says so."""
+    for name in targets:
+        if not _has(name, word, view):
+            notes.append(
+                RouteNote(code="unlistedCommand", text=f"@{name} has not announced /{word}; it is sent anyway.")
+            )
+
+
+def _unknown_agent(command: SlashCommand, agent: str, targets: list[str], view: RoutingView) -> _Problem:
+    """`/x:y` where ``x`` is nobody and not all who would get it announced `/x:y`."""
+    having = [name for name in _present(view) if _has(name, command.word, view)]
+    meant = closest_name(agent, view.agents) if command.own_word else None
+    suggestion = f"/{having[0]}:{command.word}" if having else f"/{meant}:{command.own_word}" if meant else None
+    lacking = [
+        f", and @{name} has no command /{command.word}" for name in targets if not _has(name, command.word, view)
+    ]
+    hint = f" Did you mean {suggestion}?" if suggestion else ""
+    sentence = f"No agent is named {agent}{''.join(lacking[:1])}.{hint}"
+    return _Problem("unknownAgent", sentence, suggestion, (command.start, command.end))
+
+
+def _check_only_other(command: SlashCommand, targets: list[str], view: RoutingView) -> None:
     """A plain command that only members announced who would not get it: suggest the one who has it."""
-    having = [name for name in view.members if command.word in view.commands.get(name, frozenset())]
-    try:
-        default = _default_target(view)
-    except _Problem:
-        default = []
-    if not having or any(name in having for name in default):
+    having = [name for name in _present(view) if _has(name, command.word, view)]
+    if not having or any(name in having for name in targets):
         return
     suggestion = f"/{having[0]}:{command.word}"
-    who = f"@{default[0]} has no command /{command.word}" if default else "Nobody was addressed"
-    raise _Problem(
-        "unknownCommand",
-        f"{who}. Did you mean {suggestion}?",
-        suggestion,
-        (command.start, command.end),
-    )
+    who = f"@{targets[0]} has no command /{command.word}" if targets else "Nobody was addressed"
+    raise _Problem("unknownCommand", f"{who}. Did you mean {suggestion}?", suggestion, (command.start, command.end))

@@ -118,12 +118,13 @@ class ChatApp:
         self.screen.focus(picker=True)
         self.changed()
 
-    async def open(self, channel: Channel) -> None:
-        """Bring ``channel`` on screen, its newest messages first of all."""
+    async def open(self, channel: Channel, *, carry: bool = False) -> None:
+        """Bring ``channel`` on screen; what stands in the composer stays where it was, or comes along (``carry``)."""
         before = self.channel_id()
         if before is not None and before != channel.id:
-            await self._keep_draft(before)
-            self.composer.put("")
+            if not carry:
+                await self._keep_draft(before)
+                self.composer.put("")
             await self.client.request("sidekicks/channel/close", ChannelRef(channel_id=before), Empty)
         asked = OpenChannel(channel_id=channel.id, limit=self._history)
         snapshot = await self.client.request("sidekicks/channel/open", asked, OpenedChannel, self.model.opened)

@@ -108,10 +108,10 @@ class ChatQuestions:
             Item([("", "make it work here  "), (DIM, "its agents start fresh")], "make it work here", self._work_here),
         ]
         fitting = [other for other in model.channels.values() if other.root == model.folder and other.kind == "named"]
-        items[:1] = [self._channel_item(other, False) for other in fitting] or items[:1]
+        items[:1] = [self._channel_item(other, False, carry=True) for other in fitting] or items[:1]
         self._app.ask(Question(f"{slug(channel)} works in {there}, not here", items))
 
-    def _channel_item(self, channel: Channel, waiting: bool) -> Item:
+    def _channel_item(self, channel: Channel, waiting: bool, *, carry: bool = False) -> Item:
         line: Line = [("", slug(channel))]
         if waiting:
             line.append((WARN, "  a permission question waits"))
@@ -121,7 +121,7 @@ class ChatQuestions:
             line.append((DIM, f"  {one_line(channel.root)}"))
 
         async def go() -> None:
-            await self._app.open(channel)
+            await self._app.open(channel, carry=carry)
 
         return Item(line, slug(channel), go)
 
@@ -183,7 +183,7 @@ class ChatQuestions:
                 if refused.code == "channelExists":
                     continue
                 raise
-            await self._app.open(made)
+            await self._app.open(made, carry=True)
             return
 
 

@@ -67,8 +67,8 @@ def _lexer(language: str) -> Any:
     if not language:
         return None
     try:
-        from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-        from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+        from pygments.lexers import get_lexer_by_name
+        from pygments.util import ClassNotFound
     except ImportError:
         return None
     try:

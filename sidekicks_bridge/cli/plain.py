@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
+from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel
 from sidekicks_bridge.cli.exit_codes import INTERRUPTED, OK
 from sidekicks_bridge.cli.listener import PlainListener
-from sidekicks_bridge.cli.say import Interrupt, outcome, send
+from sidekicks_bridge.cli.say import Interrupt, outcome, send, tell_other_root
 from sidekicks_bridge.cli.spawn import bridge
 from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel
@@ -31,13 +31,11 @@ async def talk_plainly(command: Sequence[str], options: dict[str, Any], ref: str
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
         if not state.storage.persistent:
-            _tell(f"history is not kept: {safe(state.storage.reason or 'it is in memory')}")
+            reason = safe(state.storage.reason or "it is in memory")
+            print(f"sidekicks: history is not kept: {reason}", file=sys.stderr, flush=True)
         channel = await _channel(client, state, ref)
-        opened = await client.request(
-            "sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1), OpenedChannel
-        )
-        if opened.other_root is not None:
-            _tell(f"{slug(channel)} works in {safe(opened.other_root)}, not in this folder")
+        asked = OpenChannel(channel_id=channel.id, limit=1)
+        tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
         async with anyio.create_task_group() as tasks:
             interrupt = Interrupt(client, channel.id)
             tasks.start_soon(listener.answer_permissions, client)
@@ -62,7 +60,3 @@ async def _channel(client: BridgeClient, state: BridgeState, ref: str | None) ->
     if channel is None:
         raise UnknownChannel("", "There is no channel yet; name an agent: sidekicks chat @NAME")
     return channel
-
-
-def _tell(text: str) -> None:
-    print(f"sidekicks: {text}", file=sys.stderr, flush=True)

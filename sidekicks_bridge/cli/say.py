@@ -1,7 +1,8 @@
 """`sidekicks say '#general' 'text'`: one message, its answers on stdout, then the exit code tells how it went.
 
-Made for scripts: answers on stdout, everything else on stderr. Agents work in the folder it is called in, but it never sets a
-channel's root (design rule 13), and without `--allow once` it rejects what agents ask permission for.
+Made for scripts: answers on stdout, everything else on stderr. Where a channel has no root yet, agents work in the
+folder it is called in, but it never sets a root (design rule 13), and without `--allow once` it rejects what agents
+ask permission for.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel
+from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel, slug
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import (
     BRIDGE_GONE,
@@ -26,7 +28,8 @@ from sidekicks_bridge.cli.exit_codes import (
     USAGE,
 )
 from sidekicks_bridge.cli.listener import Exchange, PlainListener
-from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, workspace_config
+from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
+from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.protocol.requests import CancelTurn, Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
 from sidekicks_bridge.protocol.requests import State as BridgeState
 
@@ -91,10 +94,8 @@ def _arguments(argv: list[str]) -> Namespace | int:
 
 async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -> int:
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
-    config = arguments.config or workspace_config()
-    async with bridge(
-        command or bridge_command(config), listener.on_event, options=config_options(config), folder=os.getcwd()
-    ) as client:
+    command, options = command or bridge_command(arguments.config), config_options(arguments.config)
+    async with bridge(command, listener.on_event, options=options, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
         channel = await find_channel(client, state, arguments.channel)
@@ -102,9 +103,8 @@ async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -
 
 
 async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel, text: str) -> int:
-    await client.request(
-        "sidekicks/channel/open", OpenChannel(channel_id=channel.id, limit=1, keep_root=True), OpenedChannel
-    )
+    asked = OpenChannel(channel_id=channel.id, limit=1, keep_root=True)
+    tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listener.answer_permissions, client)
         interrupt = Interrupt(client, channel.id)
@@ -112,6 +112,13 @@ async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel,
         exchange = await send(client, listener, channel.id, text)
         tasks.cancel_scope.cancel()
     return INTERRUPTED if interrupt.seen else outcome(exchange)
+
+
+def tell_other_root(opened: OpenedChannel) -> None:
+    """Say on stderr that the channel works in another folder than this one."""
+    if opened.other_root is not None:
+        where = f"{slug(opened.channel)} works in {safe(opened.other_root)}, not in this folder"
+        print(f"sidekicks: {where}", file=sys.stderr, flush=True)
 
 
 async def send(client: BridgeClient, listener: PlainListener, channel_id: str, text: str) -> Exchange:

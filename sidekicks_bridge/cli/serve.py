@@ -8,11 +8,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
-from sidekicks_bridge import paths
+from sidekicks_bridge import endpoint, paths
+from sidekicks_bridge.ownership import Claim, OtherVersion, claim
 from sidekicks_bridge.server.framing import FrameReader, FramingError, frame
 
 USAGE = """usage: sidekicks serve [--config FILE] [--log-level LEVEL]
@@ -41,22 +43,58 @@ def main(argv: list[str]) -> int:
     if first is None:
         return 1
     path = choose_config(config, json.loads(first), os.environ)
-    missing = _prepare_config(path, explicit=config is not None)
+    missing = prepare_config(path, explicit=config is not None)
     if missing is not None:
         _refuse(first, missing)
         return 1
-    gc.disable()  # hundreds of modules are about to be imported; collecting meanwhile finds nothing
-    import logging
+    try:
+        claimed = _claim(path)
+    except (OtherVersion, PermissionError) as refusal:
+        _refuse(first, str(refusal), code="protocolMismatch")
+        return 1
+    if claimed.connection is not None:
+        from sidekicks_bridge.relay import relay
 
-    line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=level.upper(), stream=sys.stderr, format=line)
+        return relay(claimed.connection, frame(first) + reader.rest)
+    return _own(path, claimed, level, first, reader.rest)
+
+
+def _claim(path: Path) -> Claim:
+    """Own, or find who does; a configuration that wants its bridge to outlive windows gets a hub to relay to."""
+    if wants_hub(path):
+        from sidekicks_bridge.cli.hub import start_hub
+
+        start_hub(path)
+    return claim(path)
+
+
+def _own(path: Path, claimed: Claim, level: str, first: bytes, rest: bytes) -> int:
+    gc.disable()  # hundreds of modules are about to be imported; collecting meanwhile finds nothing
+    start_logging(level)
     import anyio
 
     from sidekicks_bridge.server.owner import Owner
 
     gc.enable()
     gc.freeze()
-    return anyio.run(Owner(path).serve_stdio, first, reader.rest, 0, 1)
+    return anyio.run(Owner(path, claimed.held, claimed.reason).serve_stdio, first, rest, 0, 1)
+
+
+def start_logging(level: str) -> None:
+    """Log to standard error."""
+    import logging
+
+    line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=level.upper(), stream=sys.stderr, format=line)
+
+
+def wants_hub(path: Path) -> bool:
+    """Whether the configuration says `ui.keepRunning: true`; read without a parser, since most do not say it."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"^\s*keepRunning:\s*true\b", text, re.MULTILINE) is not None and endpoint.supported()
 
 
 def _options(argv: list[str]) -> tuple[str | None, str] | int:
@@ -132,7 +170,7 @@ def choose_config(given: str | None, message: dict[str, Any], environ: os._Envir
     return paths.default_config_path()
 
 
-def _prepare_config(path: Path, *, explicit: bool) -> str | None:
+def prepare_config(path: Path, *, explicit: bool) -> str | None:
     """Write the user's file on first run; why there is none otherwise, as a sentence."""
     if path.exists():
         return None
@@ -147,12 +185,12 @@ def _prepare_config(path: Path, *, explicit: bool) -> str | None:
     return None
 
 
-def _refuse(first: bytes, problem: str) -> None:
+def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:
     print(f"sidekicks serve: {problem}", file=sys.stderr)
     error = {
         "code": -32803,
         "message": problem,
-        "data": {"code": "configInvalid", "retryable": False, "details": {}},
+        "data": {"code": code, "retryable": False, "details": {}},
     }
     _write(json.loads(first).get("id"), error)
 

@@ -6,7 +6,6 @@ The bridge gets a session of its own, so that Ctrl-C in the terminal is the clie
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections import deque
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.stapled import StapledByteStream
 
+import sidekicks_bridge
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
 from sidekicks_bridge.cli.text import safe
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _STDERR_LINES = 12
 _GOODBYE = 8.0
 _LAST_WORDS = 0.5
-WORKSPACE_CONFIG = ".sidekicks.yaml"
 
 
 def config_options(config: str | None) -> dict[str, Any]:
@@ -39,16 +38,13 @@ def config_options(config: str | None) -> dict[str, Any]:
     return options
 
 
-def workspace_config() -> str | None:
-    """The configuration of the current folder, unless ``$SIDEKICKS_CONFIG`` names one; for clients without a root."""
-    if os.environ.get("SIDEKICKS_CONFIG") or not Path(WORKSPACE_CONFIG).is_file():
-        return None
-    return str(Path(WORKSPACE_CONFIG).absolute())
-
-
 def bridge_command(config: str | None) -> list[str]:
-    """How a bridge of our own is started."""
-    command = [sys.executable, "-m", "sidekicks_bridge", "serve"]
+    """How a bridge of our own is started.
+
+    By the path of its main file, and with ``-P``: the bridge begins in the user's folder, and a ``json.py`` there must
+    not be imported instead of Python's own.
+    """
+    command = [sys.executable, "-P", sidekicks_bridge.__file__.replace("__init__", "__main__"), "serve"]
     return command if config is None else [*command, "--config", str(Path(config).absolute())]
 
 

@@ -44,11 +44,11 @@ def edit(text: str, path: Sequence[str | int], value: Json) -> str:
     root = compose(body)
     assert root is not None  # it has data
     _refuse_aliases(root)
-    changed = Splice(body, root).change(list(path), value)
     try:
+        changed = Splice(body, root).change(list(path), value)
         after = read(changed).data
-    except Unreadable as error:
-        raise _by_hand(str(error)) from None
+    except (Unreadable, ValueError, IndexError) as error:  # explicit keys ("? key") and the like
+        raise _by_hand(f"it is laid out in an unusual way: {error}") from None
     if repr(after) != repr(expected):
         raise _by_hand("it is laid out in an unusual way")
     return mark + changed

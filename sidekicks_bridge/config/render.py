@@ -10,7 +10,7 @@ from sidekicks_bridge.config.yamltext import Unreadable, read
 
 WIDTH: Final = 100
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./~](?:[A-Za-z0-9_./~@%+=() -]*[A-Za-z0-9_./~@%+=()-])?")
+_PLAIN = re.compile(r"-{0,2}[A-Za-z0-9_./~](?:[A-Za-z0-9_./~@%+=() -]*[A-Za-z0-9_./~@%+=()-])?")
 _WORDS_OF_YAML_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
 
 

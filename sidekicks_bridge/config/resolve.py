@@ -5,6 +5,7 @@ Reads nothing but its arguments and the user's home folder. Faults are reported,
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def _has_separator(command: str) -> bool:
 
 def _absolute(written: str, folder: Path, path: KeyPath, faults: list[Fault]) -> str:
     try:
-        return str(folder / Path(written).expanduser())
+        return os.path.normpath(folder / Path(written).expanduser())
     except RuntimeError:  # no such user, or a user without a home
         faults.append(Fault(path, f"The home folder in '{written}' is not known; write the path out."))
         return written

@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from sidekicks_bridge.config.render import block, fits_inline, flow, scalar
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 Cut = tuple[int, int, str]
 """Start and end of what is replaced, and by what."""
 
 
 def wrapped(path: list[str | int], value: Any) -> Any:
-    """``value`` inside the new mappings and lists that ``path`` names."""
+    """``value`` inside the new mappings and lists that ``path`` names. Raises invalidParams: a new list begins at 0."""
     for key in reversed(path):
+        if isinstance(key, int) and key:
+            raise SidekicksError("invalidParams", f"The path leads nowhere: a list that is new has no index {key}.")
         value = {key: value} if isinstance(key, str) else [value]
     return value
 

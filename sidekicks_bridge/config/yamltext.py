@@ -93,15 +93,29 @@ def read(text: str) -> Document:
 def compose(text: str) -> Node | None:
     """ruamel's nodes of ``text`` (no byte order mark), whose marks say where they stand. Raises `Unreadable`."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.composer import Composer
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
     if len(text) > MAX_BYTES:
         raise Unreadable("The text is larger than 1 MiB, the most a configuration may have.")
+
+    class Bounded(Composer):
+        """Gives up on a text of absurdly many values before they take minutes."""
+
+        warn_double_anchors = False
+        left = MAX_VALUES
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.left -= 1
+            if not self.left:
+                raise MarkedYAMLError(problem=_TOO_MANY, problem_mark=self.parser.peek_event().start_mark)
+            return super().compose_node(parent, index)
+
     yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = Bounded
     yaml.max_depth = MAX_DEPTH
     try:
-        yaml.composer.warn_double_anchors = False
         root: Node | None = yaml.compose(text)
     except ReaderError as error:
         raise Unreadable(  # the reader gives the character as a number
@@ -121,7 +135,9 @@ def _at(text: str, index: int) -> Place:
     return Place(text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index))
 
 
+_TOO_MANY: Final = f"The file has more than {MAX_VALUES} values, aliases counted as often as used."
 _EXPLANATIONS: Final = (
+    (_TOO_MANY, _TOO_MANY),
     ("cannot start any token", "This character cannot begin a value; put the value in quotes."),
     ("mapping values are not allowed", "A ':' is not expected here: check the indentation, or quote the value."),
     (
@@ -171,7 +187,7 @@ class _Walk:
         self.document.values[path] = place
         self._count += 1
         if self._count > MAX_VALUES:
-            raise Unreadable(f"The file has more than {MAX_VALUES} values, aliases counted as often as used.", place)
+            raise Unreadable(_TOO_MANY, place)
         if id(node) in self._open:
             raise Unreadable("An alias stands inside its own anchor; write the value out.", place)
         self._open.add(id(node))

@@ -132,6 +132,10 @@ class AttentionChanged(Wire, kw_only=True):
     count: int
 
 
+class BridgeStopping(Wire, kw_only=True):
+    """The owner is ending: what streams is kept as interrupted; a new one starts when the client does."""
+
+
 class ChannelDesynced(Wire, kw_only=True):
     """This client was too slow for the channel's events; open it again."""
 
@@ -164,6 +168,7 @@ EVENTS: tuple[Event, ...] = (
     Event("sidekicks/config/changed", ConfigChanged, "all", "The configuration was reloaded, or refused."),
     Event("sidekicks/storage/changed", StorageChanged, "all", "History is kept, or not."),
     Event("sidekicks/attention/changed", AttentionChanged, "all", "How much waits for the user."),
+    Event("sidekicks/bridge/stopping", BridgeStopping, "all", "The owner is ending."),
     Event("sidekicks/channel/desynced", ChannelDesynced, "slow", "Reopen the channel."),
 )
 

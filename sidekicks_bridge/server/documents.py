@@ -38,12 +38,16 @@ class Documents:
         self._checked: dict[str, int | None] = {}
 
     def register(self) -> None:
-        """Register the features with the connection's pygls server."""
+        """Register the features with the connection's pygls server.
+
+        pygls marks what is registered with attributes, which a bound method refuses and a partial takes.
+        """
         server = self._connection.language
+        # pygls marks what it registers, which a bound method does not allow: hence partial.
         server.feature(
             lsp.TEXT_DOCUMENT_COMPLETION,
             lsp.CompletionOptions(trigger_characters=["@", "/"], resolve_provider=False),
-        )(partial(self.complete))  # pygls marks what it is given; a method cannot be marked
+        )(partial(self.complete))
         server.feature(
             lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
         )(partial(self.code_actions))

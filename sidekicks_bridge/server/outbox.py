@@ -102,14 +102,20 @@ class Outbox:
         kind = type(event).__name__
         channel_id: str | None = None if kind in _NEVER_DROPPED else getattr(event, "channel_id", None)
         with self._lock:
-            if self._items and isinstance(event, MessageDelta) and self._merge(event):
-                return True
-            if self._bytes > LIMIT and channel_id is not None:
-                return self._desync(channel_id)
-            if kind in _LATEST:
-                self._drop_older(kind, getattr(event, "agent", None))
-            item = self._item(event, channel_id, kind)
-            self._append(item)
+            was_empty = not self._items
+            fits = self._put(event, channel_id, kind)
+        if was_empty:
+            self._wake()
+        return fits
+
+    def _put(self, event: Wire, channel_id: str | None, kind: str) -> bool:
+        if self._items and isinstance(event, MessageDelta) and self._merge(event):
+            return True
+        if self._bytes > LIMIT and channel_id is not None:
+            return self._desync(channel_id)
+        if kind in _LATEST:
+            self._drop_older(kind, getattr(event, "agent", None))
+        self._append(self._item(event, channel_id, kind))
         return True
 
     def _item(self, event: Wire, channel_id: str | None, kind: str) -> _Waiting:
@@ -128,15 +134,15 @@ class Outbox:
     def put_frame(self, data: bytes) -> None:
         """Queue an answer or a request to the client; these are never dropped."""
         with self._lock:
+            was_empty = not self._items
             self._append(_Waiting(data, len(data), None, None))
             self.overrun = self.overrun or self._bytes > HARD_LIMIT
-
-    def _append(self, item: _Waiting) -> None:
-        was_empty = not self._items
-        self._items.append(item)
-        self._bytes += item.size
         if was_empty:
             self._wake()
+
+    def _append(self, item: _Waiting) -> None:
+        self._items.append(item)
+        self._bytes += item.size
 
     def _merge(self, event: MessageDelta) -> bool:
         """Let the last waiting delta of the same part grow, or be replaced."""

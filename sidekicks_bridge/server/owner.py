@@ -1,102 +1,226 @@
-"""The owner: one event loop, one root task group, the bridge, and the connections to it.
+"""The owner: one event loop, one root task group, the bridge, and every connection to it.
 
-Owns the order of life: answer `initialize` first, start the bridge behind it, and end only after its agents.
+Owns the order of life: answer `initialize` first, start the bridge behind it, and end only after its agents. With a
+client of its own on stdio it ends when that one and all others have left; as a hub, when nobody was attached and
+nothing ran for a while.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
+import os
 import signal
 from typing import TYPE_CHECKING
 
 import anyio
 
+from sidekicks_bridge import endpoint, paths
 from sidekicks_bridge.bridge.bridge import Bridge
 from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.lock import Holder
+from sidekicks_bridge.protocol.events import BridgeStopping
 from sidekicks_bridge.server.connection import Connection
 from sidekicks_bridge.server.features import Handler, handlers
 from sidekicks_bridge.server.framing import FrameReader, FramingError
+from sidekicks_bridge.server.listener import Listener, SocketClient
 from sidekicks_bridge.server.outbox import SharedFrames
 from sidekicks_bridge.server.stdio import StdinReader, StdoutWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from anyio.abc import TaskGroup
 
+    from sidekicks_bridge.lock import Lock
+
 _log = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.5
-"""How long the last answers may take to be written when the owner ends."""
+"""How long the last answers may take to be written when a connection ends."""
 
 
 class Owner:
-    """The process that holds the state."""
+    """The process that holds the state. ``held``: the lock, or None with the reason why history is not kept."""
 
-    def __init__(self, config_path: Path) -> None:
+    def __init__(self, config_path: Path, held: Lock | None, reason: str | None = None) -> None:
         self._config_path = config_path
+        self._held = held
+        self._reason = reason
         self.ids = Ulids()
         self.ready = anyio.Event()
         self.frames = SharedFrames()
         self.bridge: Bridge
         self.handlers: dict[str, Handler] = {}
+        self._connections: set[Connection] = set()
+        self._left = anyio.Event()
+        self._stop = anyio.Event()
+        self._group: TaskGroup
+        self._loop: asyncio.AbstractEventLoop
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def serve_stdio(self, first: bytes, rest: bytes, stdin: int, stdout: int) -> int:
         """Serve the client on a pair of descriptors whose first message and following bytes were already read."""
+        code = 1
+
+        async def live() -> None:
+            nonlocal code
+            async with anyio.create_task_group() as own:
+                own.start_soon(self._start)
+                code = await self._serve_descriptors(first, rest, stdin, stdout)
+            while self._connections and not self._stop.is_set():
+                await self._somebody_left()
+
+        await self._run(live)
+        return code
+
+    async def serve_hub(self, idle: float) -> int:
+        """Serve whoever attaches, until nobody was attached and nothing ran for ``idle`` seconds."""
+
+        async def live() -> None:
+            await self._start()
+            while not self._stop.is_set():
+                with anyio.move_on_after(idle) as waited:
+                    await self._somebody_left()
+                if waited.cancelled_caught and not self._connections and not self.bridge.busy:
+                    return
+
+        await self._run(live)
+        return 0
+
+    async def _run(self, live: Callable[[], Awaitable[None]]) -> None:
+        self._loop = asyncio.get_running_loop()
         async with anyio.create_task_group() as root:
-            self.bridge = Bridge(root, self._config_path)
-            root.start_soon(self._end_on_signal, root)
-            orderly = False
-            async with anyio.create_task_group() as connections:
-                writer = StdoutWriter(stdout, lambda: None)
-                connection = Connection(self, connections, writer.wake, self.frames)
-                writer.start(connection.outbox)
-                connection.accept(first)
-                connections.start_soon(self._start)
-                reader = StdinReader(asyncio.get_running_loop(), stdin)
-                connections.start_soon(self._read, connection, reader, rest)
-                await connection.ended.wait()
-                connections.cancel_scope.cancel()
-                orderly = connection.orderly
-            await self._stop()
-            writer.close(FLUSH_SECONDS)
+            self.bridge = Bridge(root, self._config_path, self._held, self._reason)
+            root.start_soon(self._end_on_signal)
+            async with anyio.create_task_group() as self._group:
+                listener = await self._listen()
+                async with anyio.create_task_group() as lives:
+                    lives.start_soon(self._until_stopped, lives.cancel_scope)
+                    await live()
+                    lives.cancel_scope.cancel()
+                self.bridge.to_all(BridgeStopping())
+                if listener is not None:
+                    listener.close()
+                for connection in list(self._connections):
+                    connection.ended.set()
+            with anyio.CancelScope(shield=True):
+                if self.ready.is_set():
+                    await self.bridge.stop()
             root.cancel_scope.cancel()
-        return 0 if orderly else 1
+
+    async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+        await self._stop.wait()
+        scope.cancel()
 
     async def _start(self) -> None:
-        """Start the bridge; the connection already has its answer to `initialize`."""
+        """Start the bridge; a connection that waits for it already has its answer to `initialize`."""
         await anyio.lowlevel.checkpoint()
         self.handlers = handlers(self.bridge)
         with anyio.CancelScope(shield=True):
             await self.bridge.start()
-        self.ready.set()
+        self.bridge.on_stop = self.stop
         self.bridge.run_in_background()
-        gc.unfreeze()
+        self.ready.set()
 
-    async def _stop(self) -> None:
-        if self.ready.is_set():
-            await self.bridge.stop()
+    def stop(self) -> None:
+        """End: clients are told, what streams is kept."""
+        self._stop.set()
 
-    async def _read(self, connection: Connection, reader: StdinReader, rest: bytes) -> None:
-        frames = FrameReader()
-        data = rest
-        try:
-            while True:
-                for body in frames.feed(data):
-                    connection.accept(body)
-                data = await reader.receive()
-                if not data:
-                    break
-        except FramingError as problem:
-            _log.error("the client does not speak LSP: %s", problem)
-        connection.ended.set()
-
-    async def _end_on_signal(self, root: TaskGroup) -> None:
-        """SIGTERM, SIGINT and SIGHUP end the owner as `exit` does: what streams is kept, agents are stopped."""
+    async def _end_on_signal(self) -> None:
+        """SIGTERM, SIGINT and SIGHUP end the owner as `stop` does."""
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             async for _ in signals:
-                with anyio.CancelScope(shield=True):
-                    await self._stop()
-                root.cancel_scope.cancel()
-                return
+                self.stop()
+
+    async def _somebody_left(self) -> None:
+        await self._left.wait()
+        self._left = anyio.Event()
+
+    # ── connections ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _listen(self) -> Listener | None:
+        """Listen for further clients, if we own and the system can; where is written into the lock."""
+        if self._held is None or not endpoint.supported():
+            return None
+        place = endpoint.socket_path(paths.data_dir(self._config_path))
+        if place is None:
+            _log.warning("no private folder with a short enough path for a socket: further clients cannot attach")
+            return None
+        try:
+            listener = await Listener.open(place, self._welcome)
+        except OSError as problem:
+            _log.warning("cannot listen at %s (%s): further clients cannot attach", place, problem)
+            return None
+        self._held.announce(Holder(socket=str(place)))
+        return listener
+
+    def _welcome(self, client: SocketClient) -> None:
+        self._group.start_soon(self._serve_socket, client)
+
+    async def _serve_socket(self, client: SocketClient) -> None:
+        async with anyio.create_task_group() as tasks:
+            connection = Connection(self, tasks, client.wake, self.frames)
+            self._connections.add(connection)
+            client.attach(connection)
+            if client.lost:
+                connection.ended.set()
+            await self._until_ended(connection, tasks)
+            client.wake()
+            client.close()
+
+    async def _serve_descriptors(self, first: bytes, rest: bytes, stdin: int, stdout: int) -> int:
+        async with anyio.create_task_group() as tasks:
+            writer = StdoutWriter(stdout, lambda: self._broken(connection))
+            connection = Connection(self, tasks, writer.wake, self.frames)
+            self._connections.add(connection)
+            writer.start(connection.outbox)
+            connection.accept(first)
+            reader = StdinReader(asyncio.get_running_loop(), stdin)
+            tasks.start_soon(_read, connection, reader, rest)
+            await self._until_ended(connection, tasks)
+        writer.close(FLUSH_SECONDS)
+        _leave(stdin, stdout)
+        return 0 if connection.orderly else 1
+
+    def _broken(self, connection: Connection) -> None:
+        """The client closed our standard output (called on the writer's thread)."""
+        try:
+            self._loop.call_soon_threadsafe(connection.ended.set)
+        except RuntimeError:
+            pass  # the loop has ended
+
+    async def _until_ended(self, connection: Connection, tasks: TaskGroup) -> None:
+        """Wait for the end of one client; whatever it had asked is dropped, the others notice nothing."""
+        try:
+            await connection.ended.wait()
+        finally:
+            if self.ready.is_set():
+                self.bridge.detach(connection)
+            self._connections.discard(connection)
+            self._left.set()
+            tasks.cancel_scope.cancel()
+
+
+async def _read(connection: Connection, reader: StdinReader, rest: bytes) -> None:
+    frames = FrameReader()
+    data = rest
+    try:
+        while True:
+            for body in frames.feed(data):
+                connection.accept(body)
+            data = await reader.receive()
+            if not data:
+                break
+    except FramingError as problem:
+        _log.error("the client does not speak LSP: %s", problem)
+    connection.ended.set()
+
+
+def _leave(stdin: int, stdout: int) -> None:
+    """Let go of the client's pipes: an owner that goes on for others must not keep its editor waiting."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, stdout)
+    os.dup2(nothing, stdin)
+    os.close(nothing)

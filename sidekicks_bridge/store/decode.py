@@ -22,6 +22,8 @@ def decode_message(data: bytes) -> Message:
         return _message.decode(data)
     except msgspec.ValidationError:
         raw = msgspec.json.decode(data)
+        if not (isinstance(raw, dict) and isinstance(raw.get("parts"), list)):
+            raise
         raw["parts"] = [to_builtins(_part(part)) for part in raw["parts"]]
         return msgspec.convert(raw, Message)
 

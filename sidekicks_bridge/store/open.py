@@ -6,15 +6,16 @@ for what a disk can do wrong: the bridge runs on, and every client shows the rea
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from sidekicks_bridge import paths
-from sidekicks_bridge.store import lock, schema
-from sidekicks_bridge.store.files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge import lock, paths
+from sidekicks_bridge.private_files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge.store import schema
 from sidekicks_bridge.store.preferences import ChannelPreferences, GlobalPreferences, Preferences
 from sidekicks_bridge.store.sqlite import SqliteStore
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from sidekicks_bridge.store.contract import Store
 
 DATABASE = "history.db"
-LOCK = "bridge.lock"
 CONFIG_PATH = "config-path"
 PREFERENCES = "preferences.json"
 
@@ -32,13 +32,21 @@ _BUSY_SECONDS = 5.0
 _UNREADABLE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-async def open_store(config_path: Path, *, folder: Path | None = None, socket: str | None = None) -> Store:
+class _UnreadableError(Exception):
+    """The database could not be read and was set aside; the message says so to a person."""
+
+    def __init__(self, aside: Path, problem: sqlite3.DatabaseError) -> None:
+        super().__init__(f"The history could not be read ({problem}). It was kept as {aside}, and a new one has begun.")
+
+
+async def open_store(config_path: Path, *, folder: Path | None = None, held: lock.Lock | None = None) -> Store:
     """The store of the configuration at the absolute ``config_path``; ``persistent`` and ``reason`` tell how it went.
 
-    ``folder``: where the history lies, if not in the user's data folder. ``socket``: where this bridge listens; others
-    find it in the lock file. A persistent store may have a ``reason`` too: a notice (it began anew, or slower).
+    ``folder``: where the history lies, if not in the user's data folder. ``held``: its lock, if the caller took it
+    already; the store gives it back when it closes. A persistent store may have a ``reason`` too: a notice (it began
+    anew, or slower).
     """
-    return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), socket)
+    return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), held)
 
 
 def memory_store(reason: str | None = None) -> SqliteStore:
@@ -48,10 +56,10 @@ def memory_store(reason: str | None = None) -> SqliteStore:
     return SqliteStore(connection, None, place="memory", reason=reason)
 
 
-def _open(config_path: Path, folder: Path, socket: str | None) -> Store:
+def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
     try:
         private_folder(folder)
-        held = lock.take(folder / LOCK, lock.Holder(socket=socket))
+        held = held or lock.take(paths.lock_path(folder))
     except lock.LockTakenError as taken:
         who = f"process {taken.holder.pid}" if taken.holder else "another process"
         return memory_store(
@@ -62,7 +70,7 @@ def _open(config_path: Path, folder: Path, socket: str | None) -> Store:
     try:
         _note_config_path(folder / CONFIG_PATH, config_path)
         return _open_or_set_aside(folder / DATABASE, held)
-    except (OSError, sqlite3.Error, schema.NewerDatabaseError) as problem:
+    except (OSError, sqlite3.Error, schema.NewerDatabaseError, _UnreadableError) as problem:
         held.release()
         return memory_store(_unusable(folder, problem))
 
@@ -82,31 +90,31 @@ def _note_config_path(note: Path, config_path: Path) -> None:
 
 def _open_or_set_aside(database: Path, held: lock.Lock) -> Store:
     try:
-        return _open_database(database, held, None)
-    except sqlite3.DatabaseError as problem:
-        if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
-            raise
-        aside = set_aside(database, "-wal", "-shm")
-        return _open_database(
-            database,
-            held,
-            f"The history could not be read ({problem}). It was kept as {aside}, and a new one has begun.",
-        )
+        return _open_database(database, held)
+    except _UnreadableError as unreadable:
+        return _open_database(database, held, str(unreadable))
 
 
-def _open_database(database: Path, held: lock.Lock, notice: str | None) -> Store:
+def _open_database(database: Path, held: lock.Lock, notice: str | None = None) -> Store:
+    """Raises _UnreadableError when the database was set aside, sqlite3.Error, OSError, NewerDatabaseError."""
     os.close(private_file(database))  # SQLite gives its -wal and -shm the database's permissions
-    writer = _connect(database)
-    try:
-        journal_notice = use_journal(writer)
-        schema.migrate(writer)
-        reader = _connect(database)
-        reader.execute("PRAGMA query_only = ON")
-    except (sqlite3.Error, schema.NewerDatabaseError):
-        writer.close()
-        raise
-    notices = " ".join(filter(None, (notice, journal_notice)))
-    return SqliteStore(writer, reader, place=str(database), reason=notices or None, released=held.release)
+    with contextlib.ExitStack() as undo:
+        writer, reader = _connect(database), _connect(database)
+        undo.callback(writer.close)
+        undo.callback(reader.close)
+        try:
+            journal_notice = use_journal(writer)
+            schema.migrate(writer)
+            reader.execute("PRAGMA query_only = ON")
+        except sqlite3.DatabaseError as problem:
+            if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
+                raise
+            # Before closing: that would merge the log into the damaged file and delete it.
+            raise _UnreadableError(set_aside(database, "-wal", "-shm"), problem) from problem
+        reason = " ".join(filter(None, (notice, journal_notice))) or None
+        store = SqliteStore(writer, reader, place=str(database), reason=reason, released=held.release)
+        undo.pop_all()
+        return store
 
 
 def _connect(database: Path) -> sqlite3.Connection:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
+from sidekicks_bridge import lock
+from sidekicks_bridge.private_files import make_folder, set_aside
 from sidekicks_bridge.protocol.errors import SidekicksError
-from sidekicks_bridge.store import lock
-from sidekicks_bridge.store.files import make_folder, set_aside
 from sidekicks_bridge.store.tables import Tables, read_tables, update_tables
 
 if TYPE_CHECKING:

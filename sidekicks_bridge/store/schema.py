@@ -98,7 +98,7 @@ def create_index(connection: sqlite3.Connection) -> bool:
             connection.execute("INSERT INTO found (found) VALUES ('delete-all')")
         else:
             connection.execute("SELECT rowid FROM found LIMIT 0")
-    except sqlite3.OperationalError:
+    except sqlite3.DatabaseError:  # no FTS5, no trigrams, or the index is damaged
         connection.execute("UPDATE search_state SET upto = 0 WHERE upto > 0")
         return False
     return True

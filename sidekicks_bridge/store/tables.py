@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sidekicks_bridge.store.files import write_whole
+from sidekicks_bridge.private_files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

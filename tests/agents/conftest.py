@@ -1,3 +1,5 @@
+"""The event loop of the tests of the agents' room."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,9 +1,11 @@
 """A small bridge of the other kind: speaks the protocol and does what the message says, step by step.
 
 For what a real bridge does not do on demand: dying in the middle, another protocol version, exact chunks, another
-client's answer to a permission. Standard library only; run as ``python -m tests.cli.peer [--version N]``.
+client's answer to a permission. Standard library only; run as ``python -m tests.cli.peer [options]``:
+``--version N`` the protocol version it claims, ``--root DIR`` where #general works, ``--log N`` so many old messages.
 
-Messages: ``long N`` N chunks · ``slow`` streams until cancelled · ``edit`` asks permission with a diff ·
+Messages: ``long N`` N chunks · ``slow`` streams until cancelled · ``stubborn`` does not even end then ·
+``edit`` asks permission with a diff (``edit later``: and answers it itself, as another client would) ·
 ``die`` ends the process · ``raw TEXT`` answers TEXT (JSON string) · ``nobody`` a route with a problem ·
 ``notes`` thought, plan, tools · anything else is echoed by every agent it mentions (else by scout).
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from typing import Any
 
 NOW = "2026-11-30T12:00:00.000Z"
@@ -23,17 +26,24 @@ Json = dict[str, Any]
 class Peer:
     """The whole state of the scripted bridge."""
 
-    def __init__(self, version: int) -> None:
-        self.version = version
+    def __init__(self, options: dict[str, str]) -> None:
+        self.version = int(options.get("--version", "1"))
+        self.drafts: dict[str, str] = {}
         self.ids = 0
         self.channels: Json = {}
         self.log: dict[str, list[Json]] = {}
         self.turns: dict[str, list[Json]] = {}
+        self.stubborn = False
         self.open_permission: Json | None = None
         self.waiting: list[tuple[str, str, Json]] = []
         self.root: str | None = None
-        self.make("general", ["scout", "bob"])
+        root = options.get("--root")
+        general = self.make("general", ["scout", "bob"], **({"root": root} if root else {}))
         self.make("review", ["bob"])
+        for number in range(int(options.get("--log", "0"))):
+            text = {"type": "text", "text": f"old message {number + 1}"}
+            old = self.message(general["id"], {"kind": "user"}, [text])
+            self.log[general["id"]].append({**old, "state": "finished", "seq": number + 1})
 
     def new_id(self) -> str:
         self.ids += 1
@@ -131,7 +141,8 @@ class Peer:
             "turns": self.turns[channel["id"]],
             "permissions": [],
         }
-        return {**snapshot, **({"otherRoot": other} if other else {})}
+        draft = self.drafts.get(channel["id"])
+        return {**snapshot, **({"otherRoot": other} if other else {}), **({"draft": draft} if draft else {})}
 
     def on_channel_create(self, params: Json) -> Json:
         channel = self.make(params["name"], params.get("members", []), root=params.get("root"))
@@ -164,7 +175,20 @@ class Peer:
     def on_channel_close(self, params: Json) -> Json:
         return {}
 
-    on_channel_markRead = on_draft_set = on_channel_close  # noqa: N815
+    on_channel_markRead = on_channel_close  # noqa: N815
+
+    def on_draft_set(self, params: Json) -> Json:
+        self.drafts[params["channelId"]] = params["text"]
+        return {}
+
+    def on_message_remove(self, params: Json) -> Json:
+        for at, (_, channel, message) in enumerate(self.waiting):
+            if message["id"] == params["messageId"]:
+                del self.waiting[at]
+                self.turns[channel] = [turn for turn in self.turns[channel] if turn["inReplyTo"] != message["id"]]
+                self.tell("message/removed", channelId=channel, messageId=message["id"])
+                self.tell_turns(channel)
+        return {}
 
     def on_channel_prepare(self, params: Json) -> Json:
         return {"commands": []}
@@ -206,6 +230,8 @@ class Peer:
         self.tell("message/updated", channelId=channel, message=message)
         for target in route["to"]:
             turn = {"id": self.new_id(), "channelId": channel, "agent": target["agent"], "state": "queued"}
+            if self.turns[channel]:
+                turn["waitsFor"] = {"reason": "channel", "agent": self.turns[channel][-1]["agent"]}
             self.turns[channel].append({**turn, "inReplyTo": message["id"]})
             self.waiting.append((text, channel, message))
         self.tell_turns(channel)
@@ -213,7 +239,7 @@ class Peer:
 
     def on_turn_cancel(self, params: Json) -> Json:
         channel = params["channelId"]
-        if self.turns[channel] and self.turns[channel][0].get("messageId"):
+        if self.turns[channel] and self.turns[channel][0].get("messageId") and not self.stubborn:
             self.open_permission = None
             self.end_turn(channel, "cancelled")
             self.run_turns(channel)
@@ -227,7 +253,7 @@ class Peer:
         option = params.get("optionId")
         outcome = {"outcome": "selected", "optionId": option} if option else {"outcome": "cancelled"}
         self.tell("permission/resolved", requestId=asked["requestId"], channelId=asked["channelId"], **outcome)
-        tool = {**asked["toolCall"], "status": "completed" if option == "yes" else "failed", "type": "toolCall"}
+        tool = {**asked["toolCall"], "status": "failed" if option == "no" else "completed"}
         self.grow(asked["channelId"], 0, value=tool)
         self.grow(asked["channelId"], 1, value={"type": "text", "text": f"You said {option}."})
         self.end_turn(asked["channelId"], "end_turn")
@@ -283,6 +309,7 @@ class Peer:
                 self.finish(asked)
             more = {"turn": {"id": turn["id"], "startedAt": NOW}, "inReplyTo": asked["id"]}
             answer = self.message(channel, {"kind": "agent", "name": turn["agent"]}, [], **more)
+            turn.pop("waitsFor", None)
             turn |= {"state": "thinking", "messageId": answer["id"]}
             self.tell_turns(channel)
             turn["answer"] = answer
@@ -316,6 +343,10 @@ class Peer:
         self.turns[channel][0]["state"] = "writing"
         self.tell_turns(channel)
         self.grow(channel, 0, value={"type": "text", "text": "Let me think about it"})
+
+    def do_stubborn(self, channel: str, rest: str) -> None:
+        self.stubborn = True
+        self.do_slow(channel, rest)
 
     def do_raw(self, channel: str, rest: str) -> None:
         self.grow(channel, 0, value={"type": "text", "text": json.loads(rest)})
@@ -371,7 +402,11 @@ class Peer:
         }
         self.tell_turns(channel)
         self.tell("permission/requested", **self.open_permission)
+        if rest == "later":
+            sys.stdout.buffer.flush()
+            time.sleep(0.3)  # long enough to be drawn
+            self.on_permission_answer({"requestId": self.open_permission["requestId"], "optionId": "always"})
 
 
 if __name__ == "__main__":
-    Peer(int(sys.argv[2]) if sys.argv[1:2] == ["--version"] else 1).serve()
+    Peer(dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))).serve()

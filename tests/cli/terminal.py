@@ -66,10 +66,11 @@ class Terminal:
         self.type(KEYS[name])
 
     def send(self, text: str) -> None:
-        """Type a message and press Enter after it has arrived on the screen."""
+        """Type a message, press Enter after it has arrived on the screen, see the composer empty."""
         self.type(text)
-        self.wait_for(text[-20:])
+        self.wait_for(text[-6:])
         self.key("enter")
+        self.wait_for("F1 keys")
 
     def text(self) -> str:
         """Everything shown so far: what has scrolled away and what stands on the screen."""
@@ -99,6 +100,23 @@ class Terminal:
         while self._read(deadline - time.monotonic()):
             pass
         return self.process.wait(max(0.1, deadline - time.monotonic()))
+
+    def wait_a_moment(self, seconds: float) -> None:
+        """Let so much time pass: for what is about time itself, like a key that does nothing for half a second."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._read(left)
+
+    def children(self) -> list[int]:
+        """The processes that the one in the terminal has started and that still run."""
+        found = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [tuple(map(int, line.split())) for line in found.splitlines()]
+        return [pid for pid, parent in pairs if parent == self.process.pid]
+
+    def kill_children(self, how: signal.Signals) -> None:
+        """Signal them."""
+        for pid in self.children():
+            os.kill(pid, how)
 
     def close(self) -> None:
         """End the process, if it still runs, and the terminal."""

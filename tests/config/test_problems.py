@@ -291,7 +291,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=60)))
 @example("a: !!float x")
 @example("<<: [1]")

@@ -37,9 +37,11 @@ client: it gets completion, code actions, and permission questions through `wind
 
 `sidekicks/channel/open` answers with a snapshot and subscribes the client. Later events of that channel come on the
 same connection, in order, and **snapshot + later events = later snapshot**. The rules are those of
-[`reducer.py`](../../sidekicks_bridge/protocol/reducer.py); the files in [`schema/fixtures`](../../schema/fixtures) hold
-snapshots with events and the snapshot that must come out. After `sidekicks/channel/desynced` open the channel again.
-Messages stand in the order: those with a `seq` by `seq`, then streaming ones, then queued ones, each by `id`.
+[`reducer.py`](../../sidekicks_bridge/protocol/reducer.py); the files in [`schema/fixtures`](../../schema/fixtures) are
+for your tests: each begins with a line `{{"snapshot": …}}`, goes on with lines
+`{{"event": {{"method": …, "params": …}}}}` and ends with the snapshot that must come out. After
+`sidekicks/channel/desynced` open the channel again. Messages stand in the order: those with a `seq` by `seq`, then
+streaming ones, then queued ones, each by `id`.
 """
 
 _RECEIVERS = {

@@ -1,22 +1,22 @@
 """Who owns a data folder: a lock on a file of its own that ends with its process, kill -9 included.
 
 Never lock the database file itself: closing any descriptor of it would drop SQLite's own locks. The file's content
-says where the owner listens; it counts only while the lock is held, so a stale one is harmless.
+says where the owner listens; it counts only while the lock is held, so a stale one is harmless. Standard library only:
+a relay starts from here.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from sidekicks_bridge import __version__
+from sidekicks_bridge.private_files import private_file
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
-from sidekicks_bridge.store.files import private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +25,30 @@ if TYPE_CHECKING:
 _WAIT_STEP = 0.01
 
 
-class Holder(msgspec.Struct, kw_only=True, rename="camel"):
-    """The owner: its process, the socket it listens on (if it does), and what it speaks."""
+class Holder:
+    """The owner: its process, the socket it listens on (once it does), and what it speaks."""
 
-    pid: int = msgspec.field(default_factory=os.getpid)
-    socket: str | None = None
-    protocol_version: int = PROTOCOL_VERSION
-    bridge_version: str = __version__
+    def __init__(
+        self,
+        pid: int | None = None,
+        socket: str | None = None,
+        protocol_version: int = PROTOCOL_VERSION,
+        bridge_version: str = __version__,
+    ) -> None:
+        self.pid = os.getpid() if pid is None else pid
+        self.socket = socket
+        self.protocol_version = protocol_version
+        self.bridge_version = bridge_version
+
+    def encode(self) -> bytes:
+        """The content of the lock file."""
+        fields = {
+            "pid": self.pid,
+            "socket": self.socket,
+            "protocolVersion": self.protocol_version,
+            "bridgeVersion": self.bridge_version,
+        }
+        return json.dumps(fields).encode() + b"\n"
 
 
 class LockTakenError(Exception):
@@ -51,7 +68,7 @@ class Lock:
     def announce(self, holder: Holder) -> None:
         """Write who holds it, for those who find it taken."""
         assert self._descriptor is not None
-        data = msgspec.json.encode(holder) + b"\n"
+        data = holder.encode()
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         os.write(self._descriptor, data)
         os.ftruncate(self._descriptor, len(data))
@@ -100,8 +117,15 @@ def held(path: Path, seconds: float) -> Iterator[None]:
 def read_holder(path: Path) -> Holder | None:
     """What the file says, whether or not the lock is held; None if it says nothing readable."""
     try:
-        return msgspec.json.decode(path.read_bytes().split(b"\n", 1)[0], type=Holder)
-    except (OSError, msgspec.DecodeError):
+        fields = json.loads(path.read_bytes().split(b"\n", 1)[0])
+        socket = fields.get("socket")
+        return Holder(
+            int(fields["pid"]),
+            socket if isinstance(socket, str) else None,
+            int(fields["protocolVersion"]),
+            str(fields.get("bridgeVersion")),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

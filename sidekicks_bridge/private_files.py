@@ -1,9 +1,8 @@
-"""Private files and folders of the store: made for the user alone, set aside when unreadable, never overwritten."""
+"""Private files and folders: made for the user alone, set aside when unreadable, never overwritten."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,19 +21,19 @@ def make_folder(folder: Path) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Make the folder if it is missing; only the user may enter it, also if it was there."""
+    """Make the folder if it is missing; one that was there is closed to others (and stays read-only if it was)."""
     make_folder(folder)
-    folder.chmod(_FOLDER_MODE)
+    folder.chmod(folder.stat().st_mode & _FOLDER_MODE)
 
 
 def private_file(path: Path) -> int:
-    """Open the file for reading and writing, made if it is missing, for the user alone; returns its descriptor."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)
+    """Open the file for reading and writing, made if it is missing, closed to others; returns its descriptor."""
     try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _FILE_MODE)
         path.chmod(_FILE_MODE)
-    except OSError:
-        os.close(descriptor)
-        raise
+    except FileExistsError:
+        descriptor = os.open(path, os.O_RDWR)
+        path.chmod(path.stat().st_mode & _FILE_MODE)
     return descriptor
 
 
@@ -52,6 +51,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def set_aside(path: Path, *suffixes: str) -> Path:
     """Rename a file that cannot be read to a new name beside it (``path`` + each suffix likewise); returns the name."""
+    from datetime import UTC, datetime
+
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.name}.unreadable-{stamp}")
     for suffix in suffixes:

@@ -1,0 +1,96 @@
+"""Owning a configuration's data folder or finding who does: what every door of the bridge does first.
+
+Standard library only: a relay starts from here, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge import endpoint, lock, paths
+from sidekicks_bridge.private_files import private_folder
+from sidekicks_bridge.protocol import PROTOCOL_VERSION
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+PATIENCE = 30.0
+"""Seconds to wait for an owner that has the lock but does not listen yet (or has just ended)."""
+_STEP = 0.02
+
+
+class OtherVersion(Exception):
+    """The owner speaks another protocol version; the message says what to do."""
+
+
+class Claim:
+    """What came of it: the lock (we own), a connection to the owner, or neither, with the reason."""
+
+    def __init__(
+        self, held: lock.Lock | None = None, connection: socket.socket | None = None, reason: str | None = None
+    ) -> None:
+        self.held = held
+        self.connection = connection
+        self.reason = reason
+
+
+def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
+    """Own the configuration's history, or connect to the process that does. Raises OtherVersion."""
+    folder = paths.data_dir(config_path)
+    try:
+        private_folder(folder)
+    except OSError as problem:
+        return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return Claim(held=lock.take(paths.lock_path(folder)))
+        except lock.LockTakenError as taken:
+            holder = taken.holder
+        except OSError as problem:
+            return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+        if not endpoint.supported():
+            return Claim(reason=_busy(config_path, holder))
+        if holder is not None and (connection := _reach(holder)) is not None:
+            return Claim(connection=connection)
+        if time.monotonic() > end:
+            return Claim(reason=_busy(config_path, holder))
+        time.sleep(_STEP)
+
+
+def running(config_path: Path) -> lock.Holder | None:
+    """The owner of the configuration's history, if one runs now."""
+    place = paths.lock_path(paths.data_dir(config_path))
+    if not place.exists():
+        return None
+    try:
+        lock.take(place).release()
+    except lock.LockTakenError as taken:
+        return taken.holder or lock.Holder(pid=0)
+    except OSError:
+        return None
+    return None
+
+
+def _reach(holder: lock.Holder) -> socket.socket | None:
+    """A connection to the owner; None while it does not listen (yet, or any more)."""
+    if holder.protocol_version != PROTOCOL_VERSION:
+        raise OtherVersion(
+            f"A bridge of version {holder.bridge_version} (process {holder.pid}) is running, which speaks protocol "
+            f"version {holder.protocol_version}; this one speaks {PROTOCOL_VERSION}. Run `sidekicks stop` first."
+        )
+    if holder.socket is None:
+        return None
+    try:
+        return endpoint.connect(holder.socket)
+    except PermissionError:
+        raise
+    except OSError:
+        return None
+
+
+def _busy(config_path: Path, holder: lock.Holder | None) -> str:
+    who = f"process {holder.pid}" if holder is not None else "another process"
+    return f"Another bridge ({who}) has the history of {config_path} open. Close it, then start this one again."
