@@ -14,6 +14,7 @@ from sidekicks_bridge.cli.channel_ref import UnknownChannel
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
+from sidekicks_bridge.cli.text import use_utf8
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,7 +27,7 @@ _HISTORY = 50
 
 def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     """Run `sidekicks chat` with ``argv``; ``command`` starts another bridge than our own. Answers the exit code."""
-    arguments = _arguments(argv)
+    arguments = _arguments(use_utf8(argv))
     if isinstance(arguments, int):
         return arguments
     try:

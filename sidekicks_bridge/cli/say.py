@@ -29,7 +29,7 @@ from sidekicks_bridge.cli.exit_codes import (
 )
 from sidekicks_bridge.cli.listener import Exchange, PlainListener
 from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
-from sidekicks_bridge.cli.text import safe
+from sidekicks_bridge.cli.text import safe, use_utf8
 from sidekicks_bridge.protocol.requests import CancelTurn, Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
 from sidekicks_bridge.protocol.requests import State as BridgeState
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     """Run `sidekicks say` with ``argv``; ``command`` starts another bridge than our own. Answers the exit code."""
-    arguments = _arguments(argv)
+    arguments = _arguments(use_utf8(argv))
     if isinstance(arguments, int):
         return arguments
     text = sys.stdin.read() if arguments.text == "-" else arguments.text

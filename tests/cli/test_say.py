@@ -142,3 +142,27 @@ def test_a_dumb_terminal_gets_plain_lines(desk: Desk) -> None:
     terminal.key("ctrl-d")
     assert terminal.wait_for_end() == 0
     assert b"\x1b" not in terminal.raw
+
+
+def test_a_reader_that_stops_reading_ends_it_quietly(desk: Desk) -> None:
+    saying = subprocess.Popen(
+        with_peer("say", "#general", "long 50000"),
+        cwd=desk.folder,
+        env=desk.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert saying.stdout is not None
+    assert saying.stderr is not None
+    with saying.stdout, saying.stderr:
+        assert saying.stdout.read(6) == b"token "
+        saying.stdout.close()
+        assert saying.stderr.read() == b""
+        assert saying.wait(20) == 1
+
+
+def test_the_locale_does_not_matter(desk: Desk) -> None:
+    desk.env |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert run(desk, "say", "#general", "-", typed="grüße 处理 🦊").stdout == "I heard: grüße 处理 🦊\n"
+    assert run(desk, "chat", "general", typed="grüße 处理\n").stdout == "I heard: grüße 处理\n"
