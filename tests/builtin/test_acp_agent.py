@@ -163,13 +163,10 @@ def test_a_bug_in_a_turn_is_an_error_and_the_agent_lives(root: Path, capfd: pyte
     frame: dict[str, Any] = {}
     with open(to_agent, "w", encoding="utf-8") as stdin, open(from_agent, encoding="utf-8") as stdout:  # noqa: PTH123
         agent.start()
-        frame: Json = {}
         for method, params in [("session/new", {"cwd": str(root)}), ("session/prompt", prompt), ("initialize", {})]:
             stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
             stdin.flush()
-            frame = json.loads(stdout.readline())
-            while frame.get("id") != method:
-                frame = json.loads(stdout.readline())
+            frame = next(frame for frame in map(json.loads, stdout) if frame.get("id") == method)
             prompt["sessionId"] = frame.get("result", {}).get("sessionId", "")
             if method == "session/prompt":
                 assert frame["error"] == {"code": -32603, "message": "KeyError: 'bug'"}
