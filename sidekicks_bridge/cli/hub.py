@@ -69,20 +69,12 @@ def start_hub(config_path: Path) -> None:
     log = private_file(folder / "hub.log")
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "sidekicks_bridge", "hub", "--config", str(config_path)],
+            [sys.executable, "-P", paths.main_file(), "hub", "--config", str(config_path)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd=folder,
-            env=_environment(),
         )
     finally:
         os.close(log)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, so that agents find their keys; the package is found from another folder too."""
-    root = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
