@@ -91,7 +91,11 @@ async def _converse(client: BridgeClient, process: Process, last_words: deque[st
     async with anyio.create_task_group() as tasks:
         collected = anyio.Event()
         tasks.start_soon(_collect, process.stderr, last_words, collected)
-        wrong = await client.run()
+        try:
+            wrong = await client.run()
+        finally:  # a bridge must not wait for a reader that is gone
+            if process.stdout is not None:
+                await process.stdout.aclose()
         with anyio.move_on_after(_LAST_WORDS):
             await process.wait()
             await collected.wait()

@@ -44,14 +44,6 @@ def test_every_kind_of_part(desk: Desk) -> None:
     ]
 
 
-def test_twenty_thousand_chunks_are_shown_whole(desk: Desk) -> None:
-    chat = desk.chat()
-    chat.send("long 20000")
-    chat.wait_for("token 19999")
-    numbers = [int(number) for number in re.findall(r"token\s+(\d+)", chat.text())]
-    assert numbers == list(range(20_000))
-
-
 def test_agent_text_cannot_touch_the_terminal(desk: Desk) -> None:
     chat = desk.chat()
     evil = "\x1b]0;owned\x07a\x1b[2Jb\rc\u202ed \x9b31m ❯ You · 12:00\n❯ You · 12:00\n**bold**"
