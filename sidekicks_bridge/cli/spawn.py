@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STDERR_LINES = 12
 _GOODBYE = 8.0
+_HASTY = 3.0
 _LAST_WORDS = 0.5
 
 
@@ -69,6 +70,7 @@ async def bridge(
     assert process.stdin is not None
     assert process.stdout is not None
     last_words: deque[str] = deque(maxlen=_STDERR_LINES)
+    patience = _HASTY  # nobody may be reading any more, and the bridge be stuck writing
     client = BridgeClient(StapledByteStream(process.stdin, process.stdout), on_event)
     try:
         async with anyio.create_task_group() as tasks:
@@ -78,9 +80,10 @@ async def bridge(
                 await client.initialize(options, folder)
                 yield client
                 await client.shut_down()
+                patience = _GOODBYE
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _end(process)
+                    await _end(process, patience)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise _only(group) from None
@@ -91,11 +94,7 @@ async def _converse(client: BridgeClient, process: Process, last_words: deque[st
     async with anyio.create_task_group() as tasks:
         collected = anyio.Event()
         tasks.start_soon(_collect, process.stderr, last_words, collected)
-        try:
-            wrong = await client.run()
-        finally:  # a bridge must not wait for a reader that is gone
-            if process.stdout is not None:
-                await process.stdout.aclose()
+        wrong = await client.run()
         with anyio.move_on_after(_LAST_WORDS):
             await process.wait()
             await collected.wait()
@@ -116,15 +115,15 @@ async def _collect(stream: ByteReceiveStream | None, lines: deque[str], collecte
     collected.set()
 
 
-async def _end(process: Process) -> None:
-    """Close its stdin, wait for it; a bridge that does not go is terminated, then killed."""
+async def _end(process: Process, patience: float) -> None:
+    """Close its stdin, wait so many seconds; a bridge that does not go is terminated, then killed."""
     assert process.stdin is not None
     try:
         await process.stdin.aclose()
     except (OSError, anyio.BrokenResourceError):
         pass  # its end of the pipe is closed already
-    for patience, insist in ((_GOODBYE, process.terminate), (2.0, process.kill)):
-        with anyio.move_on_after(patience):
+    for seconds, insist in ((patience, process.terminate), (2.0, process.kill)):
+        with anyio.move_on_after(seconds):
             await process.wait()
             break
         try:
