@@ -138,10 +138,20 @@ def test_a_permission_can_be_left_open_and_taken_up_again(desk: Desk) -> None:
 
 def test_an_answer_of_another_client_closes_the_card(desk: Desk) -> None:
     chat = desk.chat()
-    chat.send("edit later")
+    chat.send("edit elsewhere")
     chat.wait_for("3 Reject")
+    chat.type("meanwhile")
     chat.wait_for("You said always.")
     assert "asks for permission" not in chat.on_screen()
+
+
+def test_a_client_that_was_too_slow_opens_again(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.send("lost")
+    shown = chat.wait_for("first half, second half")
+    assert shown.count("❯ You") == shown.count("Scout ·") == 1
+    chat.send("hello")
+    chat.wait_for("I heard: hello")
 
 
 def test_a_failed_turn_says_why_and_what_to_do(desk: Desk) -> None:
