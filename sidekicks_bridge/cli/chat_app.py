@@ -93,6 +93,8 @@ class ChatApp:
             tasks.start_soon(self._watch_signals)
             if first is not None:
                 self.do(self.open, first)
+            elif self.picker.question is None:
+                self.new_channel()
             await self.screen.app.run_async(handle_sigint=False)
             if self.model.channel is not None and not self.client.ended.is_set():
                 await self._keep_draft(self.model.channel.id)
@@ -142,6 +144,7 @@ class ChatApp:
         self.questions.root = snapshot.other_root
         if snapshot.other_root is not None:
             self.questions.other_root()
+        self._retype.set()
         self.changed()
 
     def send(self) -> None:

@@ -38,7 +38,7 @@ async def talk_plainly(command: Sequence[str] | None, config: str | None, ref: s
         tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
         async with anyio.create_task_group() as tasks:
             interrupt = Interrupt(client, channel.id)
-            tasks.start_soon(listener.answer_permissions, client)
+            tasks.start_soon(listener.serve, client)
             tasks.start_soon(interrupt.watch)
             code = await _talk(client, listener, channel.id)
             tasks.cancel_scope.cancel()

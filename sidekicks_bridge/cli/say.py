@@ -105,7 +105,7 @@ async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel,
     asked = OpenChannel(channel_id=channel.id, limit=1, keep_root=True)
     tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(listener.answer_permissions, client)
+        tasks.start_soon(listener.serve, client)
         interrupt = Interrupt(client, channel.id)
         tasks.start_soon(interrupt.watch)
         exchange = await send(client, listener, channel.id, text)

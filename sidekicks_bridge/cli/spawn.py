@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STDERR_LINES = 12
 _GOODBYE = 8.0
+_HASTY = 3.0
 _LAST_WORDS = 0.5
 
 
@@ -65,6 +66,7 @@ async def bridge(
     assert process.stdin is not None
     assert process.stdout is not None
     last_words: deque[str] = deque(maxlen=_STDERR_LINES)
+    patience = _HASTY  # nobody may be reading any more, and the bridge be stuck writing
     client = BridgeClient(StapledByteStream(process.stdin, process.stdout), on_event)
     try:
         async with anyio.create_task_group() as tasks:
@@ -74,9 +76,10 @@ async def bridge(
                 await client.initialize(options, folder)
                 yield client
                 await client.shut_down()
+                patience = _GOODBYE
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _end(process)
+                    await _end(process, patience)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise only(group) from None
@@ -108,15 +111,15 @@ async def _collect(stream: ByteReceiveStream | None, lines: deque[str], collecte
     collected.set()
 
 
-async def _end(process: Process) -> None:
-    """Close its stdin, wait for it; a bridge that does not go is terminated, then killed."""
+async def _end(process: Process, patience: float) -> None:
+    """Close its stdin, wait so many seconds; a bridge that does not go is terminated, then killed."""
     assert process.stdin is not None
     try:
         await process.stdin.aclose()
     except (OSError, anyio.BrokenResourceError):
         pass  # its end of the pipe is closed already
-    for patience, insist in ((_GOODBYE, process.terminate), (2.0, process.kill)):
-        with anyio.move_on_after(patience):
+    for seconds, insist in ((patience, process.terminate), (2.0, process.kill)):
+        with anyio.move_on_after(seconds):
             await process.wait()
             break
         try:
