@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from sidekicks_bridge import ownership, paths
+from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.private_files import private_file, private_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -69,20 +70,12 @@ def start_hub(config_path: Path) -> None:
     log = private_file(folder / "hub.log")
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "sidekicks_bridge", "hub", "--config", str(config_path)],
+            own_program("hub", "--config", str(config_path)),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd=folder,
-            env=_environment(),
         )
     finally:
         os.close(log)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, so that agents find their keys; the package is found from another folder too."""
-    root = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
