@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +156,14 @@ def test_the_command_line_reference_has_every_option(command: str) -> None:
     section = next(part for title, part in parts if re.search(rf"\b{command.split()[0]}\b", title))
     assert "--config" in options
     assert {option for option in options if f"`{option}`" not in section} == set()
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    requirements = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    reasons = (ROOT / "docs" / "adr" / "0005-dependencies.md").read_text(encoding="utf-8").lower()
+    names = [re.split(r"[<>=]", requirement)[0] for requirement in requirements]
+    assert [name for name in names if not re.search(rf"\b{re.escape(name)}\b", reasons)] == []
 
 
 def test_the_keys_of_the_terminal_are_those_of_the_code() -> None:
