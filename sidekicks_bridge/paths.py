@@ -35,14 +35,6 @@ def lock_path(folder: Path) -> Path:
     return folder / "bridge.lock"
 
 
-def main_file() -> str:
-    """The file of the command `sidekicks`, to be run by its path with ``-P``.
-
-    So the package is found from any folder, and a ``json.py`` there is not imported instead of Python's own.
-    """
-    return str(Path(__file__).with_name("__main__.py"))
-
-
 def preferences_path() -> Path:
     """The preferences shared by all configurations."""
     return user_config_dir() / "preferences.json"

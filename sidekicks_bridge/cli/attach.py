@@ -111,7 +111,7 @@ class _Way:
         assert self.place is not None
         try:
             stream = await anyio.connect_unix(self.place)
-            endpoint.check_peer(stream.extra(SocketAttribute.raw_socket)  # noqa: S610  # not Django)
+            endpoint.check_peer(stream.extra(SocketAttribute.raw_socket))  # noqa: S610  # no Django here
         except OSError as problem:
             raise BridgeGone(f"The bridge cannot be reached: {problem}") from problem
         return BridgeClient(stream, on_event), stream

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from sidekicks_bridge import ownership, paths
+from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.private_files import private_file, private_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -69,7 +70,7 @@ def start_hub(config_path: Path) -> None:
     log = private_file(folder / "hub.log")
     try:
         subprocess.Popen(
-            [sys.executable, "-P", paths.main_file(), "hub", "--config", str(config_path)],
+            own_program("hub", "--config", str(config_path)),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -7,7 +7,6 @@ The bridge gets a session of its own, so that Ctrl-C in the terminal is the clie
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections import deque
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.stapled import StapledByteStream
 
-from sidekicks_bridge import paths
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
+from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.cli.text import safe
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 _STDERR_LINES = 12
 _GOODBYE = 8.0
-_HASTY = 3.0
 _LAST_WORDS = 0.5
 
 
@@ -41,7 +39,7 @@ def config_options(config: str | None) -> dict[str, Any]:
 
 def bridge_command(config: str | None) -> list[str]:
     """How a bridge of our own is started."""
-    command = [sys.executable, "-P", paths.main_file(), "serve"]
+    command = own_program("serve")
     return command if config is None else [*command, "--config", str(Path(config).absolute())]
 
 
@@ -66,7 +64,6 @@ async def bridge(
     assert process.stdin is not None
     assert process.stdout is not None
     last_words: deque[str] = deque(maxlen=_STDERR_LINES)
-    patience = _HASTY  # nobody may be reading any more, and the bridge be stuck writing
     client = BridgeClient(StapledByteStream(process.stdin, process.stdout), on_event)
     try:
         async with anyio.create_task_group() as tasks:
@@ -76,10 +73,9 @@ async def bridge(
                 await client.initialize(options, folder)
                 yield client
                 await client.shut_down()
-                patience = _GOODBYE
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _end(process, patience)
+                    await _end(process)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise only(group) from None
@@ -111,15 +107,15 @@ async def _collect(stream: ByteReceiveStream | None, lines: deque[str], collecte
     collected.set()
 
 
-async def _end(process: Process, patience: float) -> None:
-    """Close its stdin, wait so many seconds; a bridge that does not go is terminated, then killed."""
+async def _end(process: Process) -> None:
+    """Close its stdin, wait for it; a bridge that does not go is terminated, then killed."""
     assert process.stdin is not None
     try:
         await process.stdin.aclose()
     except (OSError, anyio.BrokenResourceError):
         pass  # its end of the pipe is closed already
-    for seconds, insist in ((patience, process.terminate), (2.0, process.kill)):
-        with anyio.move_on_after(seconds):
+    for patience, insist in ((_GOODBYE, process.terminate), (2.0, process.kill)):
+        with anyio.move_on_after(patience):
             await process.wait()
             break
         try:
