@@ -73,7 +73,8 @@ def check(answer: JSON, method: Method, params: object) -> None:
 @pytest.mark.parametrize("method", OURS, ids=lambda method: method.name.removeprefix("sidekicks/"))
 async def test_no_parameters_are_an_answer_too(client: Wire, method: Method) -> None:
     required = [field.encode_name for field in msgspec.structs.fields(method.params) if field.required]
-    for params in ({}, None):
+    nothing: list[JSON | None] = [{}, None]
+    for params in nothing:
         answer = await client.call(method.name, params)
         check(answer, method, params)
         if required:
