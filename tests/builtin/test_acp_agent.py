@@ -162,6 +162,7 @@ def test_a_bug_in_a_turn_is_an_error_and_the_agent_lives(root: Path, capfd: pyte
     agent = threading.Thread(target=AcpAgent("x", "X", lambda _: Broken(), incoming, outgoing).run)
     with open(to_agent, "w", encoding="utf-8") as stdin, open(from_agent, encoding="utf-8") as stdout:  # noqa: PTH123
         agent.start()
+        frame: dict[str, Any] = {}
         for method, params in [("session/new", {"cwd": str(root)}), ("session/prompt", prompt), ("initialize", {})]:
             stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
             stdin.flush()
