@@ -146,6 +146,9 @@ class Connection:
     async def _attach(self) -> None:
         bridge = await self.bridge()
         bridge.clients.attach(self)
+        if self.plain:  # others ask for the state
+            for permission in bridge.open_permissions():
+                self._dialogs.notify(permission)
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
