@@ -6,7 +6,7 @@ Owns the order of starting and stopping. What can be asked of it is in `requests
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -56,11 +56,13 @@ class Bridge:
         self._held = held
         self._reason = reason
         self.on_stop: Callable[[], None] = lambda: None
+        self.kind: Literal["hub", "editor"] = "editor"
         self.clock = SystemClock()
         self.ids = Ulids()
         self.clients = Clients()
         self.configuration = Configuration(config_path)
         self._attention_count = 0
+        self.started_at = self.clock.now()
         self.stopping = False
 
     async def start(self) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from sidekicks_bridge.config.watch import Signature
+
 
 class Configuration:
     """What is configured. ``current`` is always whole; ``problems`` are those of the file as it was last read."""
@@ -26,6 +28,7 @@ class Configuration:
         self.current = Config()
         self.problems: list[Problem] = []
         self._read_once = False
+        self._seen: Signature | None = None
 
     @property
     def state(self) -> ConfigState:
@@ -34,7 +37,10 @@ class Configuration:
 
     async def reload(self) -> bool:
         """Read the file; what is wrong in it leaves what was in force. True if anything is news."""
+        from sidekicks_bridge.config.watch import signature
+
         previous = self.current if self._read_once else None
+        self._seen = signature(self.path)
         config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
         news = config != self.current or problems != self.problems
         self.current, self.problems, self._read_once = config, problems, True
@@ -48,7 +54,7 @@ class Configuration:
             if await self.reload():
                 await on_news()
 
-        await watch(self.path, changed)
+        await watch(self.path, changed, self._seen)
 
     async def view(self) -> ConfigView:
         """The file's text and problems."""

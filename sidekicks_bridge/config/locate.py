@@ -1,12 +1,13 @@
-"""Which file is the configuration, and making the user's own one when it is missing. Reads no content."""
+"""Which file is the configuration, and making the user's own one when it is missing. Reads no content.
+
+Standard library only: a relay starts from here, in milliseconds.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import msgspec
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -18,7 +19,7 @@ VARIABLE = "SIDEKICKS_CONFIG"
 WORKSPACE_FILE = ".sidekicks.yaml"
 
 
-class Location(msgspec.Struct, frozen=True):
+class Location(NamedTuple):
     """The file (absolute, links not followed) and who named it."""
 
     path: Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Integer, Wire
 from sidekicks_bridge.protocol.parts import Part
@@ -320,6 +320,42 @@ class Attention(Wire, kw_only=True):
     """Everything that waits for the user, over all channels."""
 
     items: list[AttentionItem]
+
+
+class ExportChannel(Wire, kw_only=True):
+    """Write a channel's whole history to ``path`` (absolute), as Markdown for people or JSON lines for programs."""
+
+    channel_id: str
+    path: str
+    format: Literal["markdown", "json"] = "markdown"
+
+
+class ExportedChannel(Wire, kw_only=True):
+    """What was written."""
+
+    path: str
+    messages: int
+
+
+class AttachedClient(Wire, kw_only=True):
+    """A client that is attached now; ``you``: the one that asks."""
+
+    name: str
+    folder: str | None = None
+    attached_at: str
+    you: bool = False
+
+
+class BridgeStatus(Wire, kw_only=True):
+    """Who owns, who is attached, what runs and what waits."""
+
+    pid: int
+    bridge_version: str
+    protocol_version: int
+    kind: Literal["hub", "editor"]
+    started_at: str
+    clients: list[AttachedClient]
+    state: State
 
 
 class DocumentPath(Wire, kw_only=True):

@@ -48,6 +48,8 @@ class Connection:
 
     def __init__(self, owner: Owner, task_group: TaskGroup, wake: Callable[[], None], frames: SharedFrames) -> None:
         self.id = owner.ids.new()
+        self.name = "an LSP client"
+        self.attached_at = ""
         self.folder: str | None = None
         self.trusted: bool | None = None
         self.document_read = False
@@ -126,6 +128,9 @@ class Connection:
             self._send_error(message.get("id"), errors.error_of(refusal))
             return
         self.folder = folder_of(params)
+        info = params.get("clientInfo")
+        if isinstance(info, dict) and isinstance(info.get("name"), str):
+            self.name = info["name"]
         params.pop("initializationOptions", None)
         self._initialized = self._to_language(message)
         if self._initialized:
@@ -145,6 +150,7 @@ class Connection:
 
     async def _attach(self) -> None:
         bridge = await self.bridge()
+        self.attached_at = bridge.clock.now()
         bridge.clients.attach(self)
         if self.plain:  # others ask for the state
             for permission in bridge.open_permissions():

@@ -12,7 +12,7 @@ import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,8 +85,9 @@ class Worker:
                 break
         try:
             self._connection.close()
-        finally:
-            self.ended.set_result(None)
+        except sqlite3.Error as problem:  # it is all committed; the next one to open it merges the log
+            _log.warning("The database could not be closed cleanly: %s", problem)
+        self.ended.set_result(None)
 
     def _take(self, wait: float | None) -> list[_Job | None]:
         """What waits, at least one; None is the last. Raises Empty after ``wait`` seconds."""
@@ -133,7 +134,7 @@ class Worker:
 
     def _spare_work(self) -> bool:
         try:
-            return cast("Callable[[sqlite3.Connection], bool]", self._idle)(self._connection)
+            return self._idle is not None and self._idle(self._connection)
         except sqlite3.Error as problem:  # a full disk, say: tried again after the next write
             _log.warning("The search index could not be brought up to date: %s", problem)
             return False

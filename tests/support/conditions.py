@@ -62,7 +62,7 @@ def posted(
 
 @dataclass(frozen=True)
 class Answered:
-    """The finished answer of an agent to one message."""
+    """The finished answer of an agent to one message, its turn over."""
 
     channel: str
     message_id: str
@@ -70,6 +70,8 @@ class Answered:
 
     def __call__(self, client: Client) -> JSON | None:
         room = client.rooms[self.channel]
+        if any(turn["agent"] == self.by and turn.get("inReplyTo") == self.message_id for turn in room.turns):
+            return None
         for message in room.messages:
             if (
                 message.get("inReplyTo") == self.message_id
@@ -78,9 +80,7 @@ class Answered:
             ):
                 client.give(message["id"])
                 return message
-        if not any(turn["agent"] == self.by and turn.get("inReplyTo") == self.message_id for turn in room.turns):
-            raise _impossible(f"{self.by} has no turn for it")
-        return None
+        raise _impossible(f"{self.by} has no turn for it")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 END_SECONDS = 10.0
+HIDDEN = ("env", "env_names", "argv", "at", "agent", "pid")
 TWO: Mapping[str, str] = {"alice": "", "bob": ""}
 
 
@@ -64,6 +66,7 @@ class BridgeSandbox:
         }
         self.write_config()
         self._bridges = 0
+        self._since = 0.0
 
     # ── the configuration ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -89,21 +92,35 @@ class BridgeSandbox:
         """The log of a fake agent, over all its starts."""
         return self.logs / f"{agent}.jsonl"
 
-    def prompts(self, agent: str) -> list[str]:
-        """The text of each prompt the agent got, exactly, oldest first."""
-        return log.prompts(self.log_path(agent))
+    def begin(self) -> None:
+        """From now on show only what agents receive later."""
+        self._since = time.monotonic()
+
+    def records(self, agent: str, event: str) -> list[JSON]:
+        """The records of one kind since `begin`."""
+        return [record for record in log.records(self.log_path(agent), event) if record["at"] >= self._since]
 
     def received(self, agent: str, method: str) -> list[JSON]:
         """The parameters of each message of that method (``session/new``) the agent got."""
-        return [message.get("params", {}) for message in log.received(self.log_path(agent), method)]
+        messages = [record["message"] for record in self.records(agent, "received")]
+        return [message.get("params", {}) for message in messages if message.get("method") == method]
+
+    def blocks(self, agent: str) -> list[list[JSON]]:
+        """The content blocks of each prompt the agent got, oldest first."""
+        return [params["prompt"] for params in self.received(agent, "session/prompt")]
+
+    def prompts(self, agent: str) -> list[str]:
+        """The text of each prompt the agent got, exactly, oldest first."""
+        return ["".join(block.get("text", "") for block in blocks) for blocks in self.blocks(agent)]
 
     def replies(self, agent: str) -> list[JSON]:
         """What the bridge answered to the agent's own requests."""
-        return log.replies(self.log_path(agent))
+        messages: list[JSON] = [record["message"] for record in self.records(agent, "received")]
+        return [message for message in messages if "method" not in message]
 
     def starts(self, agent: str) -> int:
         """How often the agent was started."""
-        return len(log.records(self.log_path(agent), "start"))
+        return len(self.records(agent, "start"))
 
     def pids(self, agent: str) -> list[int]:
         """The agent's process ids, oldest first."""
@@ -119,9 +136,9 @@ class BridgeSandbox:
         lines: list[str] = []
         for path in sorted(self.logs.glob("*.jsonl")):
             for record in log.records(path):
-                what = {key: value for key, value in record.items() if key not in ("env", "env_names", "argv", "at")}
-                lines.append(f"  {path.stem}: {json.dumps(what, ensure_ascii=False)[:300]}")
-        return "\n".join(lines[-60:])
+                what = {key: value for key, value in record.items() if key not in HIDDEN}
+                lines.append(f"  {path.stem}: {json.dumps(what, ensure_ascii=False)[:240]}")
+        return "\n".join(lines[-30:])
 
     # ── processes ────────────────────────────────────────────────────────────────────────────────────────────────
 
