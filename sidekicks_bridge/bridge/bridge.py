@@ -109,6 +109,7 @@ class Bridge:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
         self.spawn(self.configuration.watch, self.config_changed)
         self.spawn(self._forget_prompts)
+        self.spawn(self.configuration.refresh_schema)
 
     async def _forget_prompts(self) -> None:
         from datetime import UTC, datetime, timedelta

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ def test_a_configuration_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800", "", "~nobody-such-user/x", "x" * 5000, 5])
-async def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object) -> None:
+def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object) -> None:
     """The client's ``configPath`` counts only without ``--config``; whatever it says is no traceback."""
     box = BridgeSandbox(tmp_path)
     message = {
@@ -109,8 +110,6 @@ async def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object)
             "initializationOptions": {"sidekicks": {"protocolVersion": 1, "configPath": path}},
         },
     }
-    import json
-
     ended = subprocess.run(
         [sys.executable, "-m", "sidekicks_bridge", "serve"],
         input=frame(json.dumps(message).encode()),
