@@ -35,7 +35,7 @@ class ChannelRequests:
         return State(
             agents=bridge.agent_list(),
             channels=bridge.channels(),
-            permissions=[permission for channel in channels for permission in channel.open_permissions()],
+            permissions=bridge.open_permissions(),
             turns=[turn for channel in channels for turn in channel.turns()],
             storage=bridge.journal.state,
             config=bridge.configuration.state,

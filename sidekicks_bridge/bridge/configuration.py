@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from sidekicks_bridge.config.model import Config
+from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.requests import ConfigView
 from sidekicks_bridge.protocol.types import ConfigState, Problem
 
@@ -55,6 +56,13 @@ class Configuration:
                 await on_news()
 
         await watch(self.path, changed, self._seen)
+
+    async def refresh_schema(self) -> None:
+        """Keep the schema beside the user's own file up to date; what others named is theirs."""
+        if self.path == default_config_path():
+            from sidekicks_bridge.config.first_run import refresh_schema
+
+            await anyio.to_thread.run_sync(refresh_schema, self.path)
 
     async def view(self) -> ConfigView:
         """The file's text and problems."""

@@ -149,6 +149,8 @@ def _parsed(body: bytes) -> dict[str, Any]:
         message = json.loads(body)
     except ValueError as problem:
         raise FramingError(f"The first message is not JSON: {problem}") from problem
+    except RecursionError as problem:
+        raise FramingError("The first message is nested too deeply.") from problem
     return message if isinstance(message, dict) else {}
 
 

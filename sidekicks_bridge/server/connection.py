@@ -152,6 +152,9 @@ class Connection:
         bridge = await self.bridge()
         self.attached_at = bridge.clock.now()
         bridge.clients.attach(self)
+        if self.plain:  # others ask for the state
+            for permission in bridge.open_permissions():
+                self._dialogs.notify(permission)
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")

@@ -6,17 +6,22 @@ Unlike `client` it knows nothing of channels, checks nothing and never says good
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.streams.stapled import StapledByteStream
 
 from sidekicks_bridge.server.framing import FrameReader, frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream
+    from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream, Process
+
+    from tests.support.sandbox import BridgeSandbox
 
     JSON = dict[str, Any]
 
@@ -26,6 +31,9 @@ SIDEKICKS: JSON = {"protocolVersion": 1}
 
 class Wire:
     """``received`` holds every message of the bridge, oldest first; ``ended``: it closed its side."""
+
+    process: Process
+    """The bridge or relay, for a client on stdio (`serving`)."""
 
     def __init__(self, incoming: ByteReceiveStream, outgoing: ByteSendStream) -> None:
         self.received: list[JSON] = []
@@ -65,6 +73,11 @@ class Wire:
         with anyio.fail_after(PATIENCE):
             while not self.ended:
                 await self._news.wait()
+
+    async def end_code(self) -> int:
+        """Wait until the process of a client on stdio has ended; its exit code."""
+        with anyio.fail_after(PATIENCE):
+            return await self.process.wait()
 
     def shown(self) -> str:
         """The last messages, for a failed test."""
@@ -162,3 +175,30 @@ async def attached(socket: str) -> AsyncIterator[Wire]:
     """A client on the socket of a running bridge."""
     async with wire(await anyio.connect_unix(socket)) as client:
         yield client
+
+
+@asynccontextmanager
+async def serving(box: BridgeSandbox, *args: str, env: dict[str, str] | None = None) -> AsyncIterator[Wire]:
+    """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs."""
+    errors = box.folder / "serve.err"
+    with errors.open("ab") as stderr:
+        process = await anyio.open_process(
+            [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(box.config_path), *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=box.folder,
+            env={**box.environment(), **(env or {})},
+        )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        async with wire(StapledByteStream(process.stdin, process.stdout)) as client:
+            client.process = process
+            yield client
+    finally:
+        with anyio.CancelScope(shield=True):
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            await process.aclose()
