@@ -58,6 +58,7 @@ class Owner:
         self._left = anyio.Event()
         self._stop = anyio.Event()
         self._active = 0.0
+        self._said_goodbye = False
         self._listener: Listener | None = None
         self._group: TaskGroup
         self._loop: asyncio.AbstractEventLoop
@@ -117,7 +118,7 @@ class Owner:
                     lives.start_soon(self._until_stopped, lives.cancel_scope)
                     await live()
                     lives.cancel_scope.cancel()
-                self.bridge.to_all(BridgeStopping())
+                self._say_goodbye()
                 if self._listener is not None:
                     self._listener.close()
                 for connection in list(self._connections):
@@ -129,7 +130,14 @@ class Owner:
 
     async def _until_stopped(self, scope: anyio.CancelScope) -> None:
         await self._stop.wait()
+        self._say_goodbye()
         scope.cancel()
+
+    def _say_goodbye(self) -> None:
+        """Tell every client, once, that this is the end of the owner and not only of its connection."""
+        if not self._said_goodbye:
+            self._said_goodbye = True
+            self.bridge.clients.to_all(BridgeStopping())
 
     async def _start(self) -> None:
         """Start the bridge; a connection that waits for it already has its answer to `initialize`."""
@@ -196,9 +204,11 @@ class Owner:
             connection.accept(first)
             reader = StdinReader(asyncio.get_running_loop(), stdin)
             tasks.start_soon(_read, connection, reader, rest)
-            await self._until_ended(connection, tasks)
-        writer.close(FLUSH_SECONDS)
-        _leave(stdin, stdout)
+            try:
+                await self._until_ended(connection, tasks)
+            finally:  # also when the owner is told to stop: its client hears of it
+                writer.close(FLUSH_SECONDS)
+                _leave(stdin, stdout)
         return 0 if connection.orderly else 1
 
     def _broken(self, connection: Connection) -> None:
