@@ -188,8 +188,9 @@ class BridgeSandbox:
             assert self.violations() == []
 
     def environment(self) -> dict[str, str]:
-        """The environment of a bridge: ours, with a configuration folder of its own."""
-        ours = {key: value for key, value in os.environ.items() if not key.startswith(("SIDEKICKS_", "FAKE_AGENT_"))}
+        """The environment of a bridge: ours, with a configuration folder of its own, and compiling its code once."""
+        dropped = ("SIDEKICKS_", "FAKE_AGENT_", "PYTHONDONTWRITEBYTECODE")
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
         return {**ours, "XDG_CONFIG_HOME": str(self.config_home), "PYTHONPATH": str(REPOSITORY)}
 
 
