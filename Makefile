@@ -47,7 +47,7 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 	$(PY) scripts/architecture.py
 
 bench: $(VENV)/.dev ## measure start-up: what an import costs, how long a verb takes
-	$(PY) scripts/bench.py
+	$(PY) scripts/bench/start_up.py
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock

@@ -16,6 +16,12 @@ _USAGE_ERROR = 64
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
     "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
+    "channels": ("sidekicks_bridge.cli.history:channels", "list the channels"),
+    "log": ("sidekicks_bridge.cli.history:log", "print what was said: sidekicks log '#general'"),
+    "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
+    "export": ("sidekicks_bridge.cli.history:export", "write a channel's whole history as Markdown or JSON"),
+    "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
+    "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
     "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
     "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
@@ -37,7 +43,8 @@ def main(argv: list[str] | None = None) -> int:
     if word not in _COMMANDS:
         sys.stderr.write(_unknown(word))
         return _USAGE_ERROR
-    code: object = import_module(_COMMANDS[word][0]).main(words[1:])
+    module, _, function = _COMMANDS[word][0].partition(":")
+    code: object = getattr(import_module(module), function or "main")(words[1:])
     return code if isinstance(code, int) else 0
 
 

@@ -40,6 +40,11 @@ class Holder:
         self.protocol_version = protocol_version
         self.bridge_version = bridge_version
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Holder) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it is compared, never a key
+
     def encode(self) -> bytes:
         """The content of the lock file."""
         fields = {

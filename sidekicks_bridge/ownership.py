@@ -76,11 +76,8 @@ def running(config_path: Path) -> lock.Holder | None:
 
 def _reach(holder: lock.Holder) -> socket.socket | None:
     """A connection to the owner; None while it does not listen (yet, or any more)."""
-    if holder.protocol_version != PROTOCOL_VERSION:
-        raise OtherVersion(
-            f"A bridge of version {holder.bridge_version} (process {holder.pid}) is running, which speaks protocol "
-            f"version {holder.protocol_version}; this one speaks {PROTOCOL_VERSION}. Run `sidekicks stop` first."
-        )
+    if problem := other_version(holder):
+        raise OtherVersion(problem)
     if holder.socket is None:
         return None
     try:
@@ -89,6 +86,16 @@ def _reach(holder: lock.Holder) -> socket.socket | None:
         raise
     except OSError:
         return None
+
+
+def other_version(holder: lock.Holder) -> str | None:
+    """Why the owner cannot be talked to, as a sentence that says what to do; None: it can."""
+    if holder.protocol_version == PROTOCOL_VERSION:
+        return None
+    return (
+        f"A bridge of version {holder.bridge_version} (process {holder.pid}) is running, which speaks protocol "
+        f"version {holder.protocol_version}; this one speaks {PROTOCOL_VERSION}. Run `sidekicks stop` first."
+    )
 
 
 def _busy(config_path: Path, holder: lock.Holder | None) -> str:

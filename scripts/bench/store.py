@@ -5,6 +5,7 @@ Run it alone (`python scripts/bench/store.py`) or call `run`; it makes its own f
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import sqlite3
@@ -42,14 +43,14 @@ Figure = dict[str, Any]
 
 
 def words(seed: int = 1) -> Iterator[str]:
-    """Texts of 1 KB, put together from 4,000 pieces of 100 letters; 5,000 words, a few of them frequent as in life."""
+    """Texts, in turns of 100 letters (a user's) and 1 KB (an agent's); 5,000 words, a few of them frequent."""
     dice = random.Random(seed)  # noqa: S311  the same texts each time
     syllables = [consonant + vowel for consonant in "bcdfghjklmnprstvw" for vowel in "aeiou"]
     vocabulary = ["".join(dice.choices(syllables, k=dice.randint(1, 4))) for _ in range(5_000)]
     weights = [1 / (rank + 10) for rank in range(len(vocabulary))]
     pieces = [" ".join(dice.choices(vocabulary, weights, k=40))[:99] for _ in range(4_000)]
-    while True:
-        yield " ".join(dice.choices(pieces, k=10))
+    for count in itertools.cycle((1, 10)):
+        yield " ".join(dice.choices(pieces, k=count))
 
 
 def message(number: int, text: str, channel: int, seq: int) -> Message:
@@ -98,6 +99,7 @@ async def append(folder: Path) -> list[Figure]:
     ours: list[float] = []
     theirs: list[float] = []
     for number in range(APPENDS):
+        next(texts)  # a short one
         item = message(number, next(texts), 0, number + 1)
         started = time.perf_counter()
         await store.write(PutMessage(item))

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 Args = TypeVarTuple("Args")
 _SETTLE_SECONDS = 0.5
 _CLOSE_SECONDS = 30
-_NOISE_LINES = 3
 
 
 class AgentConnection:
@@ -58,9 +57,9 @@ class AgentConnection:
         self.agent = spec.name
         self.limits = limits
         self.sink = sink
-        self.log = log
+        self._log = log
         self.capabilities = Capabilities()
-        self.sessions = Sessions(lambda line: log.add(line.encode()))
+        self.sessions = Sessions(lambda line: self.note(line.encode()))
         self.settled, self.ended, self.gone = anyio.Event(), anyio.Event(), anyio.Event()
         self._client = AcpClient(self, read_buffer)
         self._report = report
@@ -68,6 +67,7 @@ class AgentConnection:
         self._wanted: SidekicksError | None = None
         self._ending, self._end_of_output = anyio.Event(), anyio.Event()
         self._tasks: TaskGroup | None = None
+        self._child: process.AgentProcess | None = None
         self._transport: TolerantTransport | None = None
         self._rpc: Connection | None = None
 
@@ -77,7 +77,7 @@ class AgentConnection:
         """Start the process in ``cwd``, serve it until it ends or `end` is called, and leave nothing behind."""
         self._report("starting", None)
         try:
-            child = await process.spawn(self.spec, cwd, mark, self.log, watch)
+            child = self._child = await process.spawn(self.spec, cwd, mark, self._log, watch)
             try:
                 await self._live(child)
             finally:
@@ -254,8 +254,13 @@ class AgentConnection:
             raise self.error() from problem
 
     def _noise(self) -> str:
-        lines = [line for line in self.log.lines() if line.strip()][-_NOISE_LINES:]
-        return "; instead it wrote:\n" + "\n".join(line[:500] for line in lines) if lines else ""
+        words = self._child.last_words() if self._child is not None else ""
+        return f"; instead it wrote:\n{words}" if words else ""
+
+    def note(self, line: bytes) -> None:
+        """Put a line that is no ACP into the log."""
+        if self._child is not None:
+            self._child.keep(line)
 
     def _sign_in(self, refused: Refused) -> SidekicksError:
         offered = self.capabilities.sign_in

@@ -155,7 +155,8 @@ class Session(Protocol):
         """Cancel the running turn: pending permissions are answered `cancelled`, `session/cancel` is sent.
 
         `prompt` then returns (with whatever the agent says) or, after ``limits.cancelTimeout``, the process group is
-        killed and it raises agentExited.
+        killed and it raises agentExited. Without a running turn, the prompt that the same lease is about to begin
+        returns `cancelled` and is never sent.
         """
         ...
 

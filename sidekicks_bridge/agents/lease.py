@@ -37,8 +37,7 @@ class AgentLease:
         connection = await self._connect(self.runner, cwd)
         live = connection.sessions.by_channel.get(self.channel_id)
         if live is not None and live.root == cwd:
-            if live.prompted:
-                live.origin = "resumed"
+            live.leased()
             return live
         if live is not None:
             connection.close_session(live)

@@ -66,19 +66,30 @@ class AgentManager:
         self._limits = limits
         wanted = {spec.name: spec for spec in specs}
         for name in [name for name in self._runners if name not in wanted]:
-            runner = self._runners.pop(name)
-            runner.outdated = True
-            self._retired.append(runner)
+            self._retired.append(self._runners.pop(name))
+            self._retired[-1].outdated = True
         for name, spec in wanted.items():
-            runner = self._runners.setdefault(name, Runner(spec, self._sink, self._log_dir))
-            runner.outdated = runner.alive and (runner.outdated or not same_process(runner.spec, spec))
-            runner.spec = spec
-            if runner.connection is not None:
-                runner.connection.limits = limits
+            self._adopt(name, spec)
+        self._retired = [runner for runner in self._retired if runner.alive]
         for waiter in [waiter for waiter in self._waiters if waiter.agent not in wanted]:
             self._waiters.remove(waiter)
             waiter.refuse(_not_found(waiter.agent))
         self._settle()
+
+    def _adopt(self, name: str, spec: AgentSpec) -> None:
+        runner = self._runners.get(name) or next((old for old in self._retired if old.spec.name == name), None)
+        if runner is None:
+            runner = Runner(spec, self._sink, self._log_dir)
+        elif runner in self._retired:
+            self._retired.remove(runner)
+        self._runners[name] = runner
+        changed = not same_process(runner.spec, spec)
+        runner.outdated = runner.alive and (runner.outdated or changed)
+        runner.spec = spec
+        if runner.connection is not None:
+            runner.connection.limits = self._limits
+        if changed and not runner.alive:
+            runner.report("stopped", None)  # its last failure was that of another command
 
     async def aclose(self) -> None:
         """Stop all agents, at the same time; takes little more than a second. Leases raise shuttingDown from now on."""
@@ -101,6 +112,8 @@ class AgentManager:
     async def lease(self, agent: str, channel_id: str, on_wait: OnWait) -> AgentLease:
         """Wait for the agent; see the contract."""
         self._runner(agent)
+        if self._closed:
+            raise _shutting_down()
         waiter = Waiter(agent, channel_id, on_wait)
         self._waiters.append(waiter)
         self._settle()
@@ -121,7 +134,7 @@ class AgentManager:
     def try_lease(self, agent: str, channel_id: str) -> AgentLease | None:
         """A lease at once, or None; see the contract."""
         runner = self._runner(agent)
-        if runner.holder is not None or any(waiter.agent == agent for waiter in self._waiters):
+        if self._closed or runner.holder is not None or any(waiter.agent == agent for waiter in self._waiters):
             return None
         if not self._has_slot(runner):
             victim = self._victim(unused=True)
@@ -165,8 +178,6 @@ class AgentManager:
             self._evict(victim)
 
     def _grant(self, runner: Runner, channel_id: str) -> AgentLease:
-        if self._closed:
-            raise _shutting_down()
         if runner.idle is not None:
             runner.idle.cancel()
         runner.holder = AgentLease(runner, channel_id, self._connect, self._release)
@@ -256,7 +267,7 @@ class AgentManager:
             await connection.run(cwd, self._ids.new(), self._reaper)
         finally:
             runner.known = connection.capabilities
-            if runner in self._retired and runner.connection is connection:
+            if runner in self._retired:
                 self._retired.remove(runner)
                 runner.close()
             if not self._closed:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.agents import reaper
+from sidekicks_bridge.agents.raw import ESCAPES
 from sidekicks_bridge.builtin import BUILTIN_AGENTS
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -69,7 +70,6 @@ class AgentProcess:
         self._mark = mark
         self._log = log
         self._reaper = watch
-        self._started = reaper.start_time(process.pid)
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
         self._stderr_done = anyio.Event()
         watch.add(process.pid, mark)
@@ -83,20 +83,26 @@ class AgentProcess:
                 *whole, rest = block.split(b"\n")
                 for end in whole:
                     line += end[: LINE_BYTES - len(line)] if len(line) < LINE_BYTES else b""
-                    self._keep(bytes(line))
+                    self.keep(bytes(line))
                     line.clear()
                 line += rest[: max(0, LINE_BYTES - len(line))]
         except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass  # the process is gone: what was read counts
         finally:
             if line:
-                self._keep(bytes(line))
+                self.keep(bytes(line))
             self._stderr_done.set()
 
-    def _keep(self, line: bytes) -> None:
+    def keep(self, line: bytes) -> None:
+        """Put a line into the log and among its last words."""
         self._log.add(line)
-        if line.strip():
-            self._tail.append(line.decode("utf-8", "replace").strip())
+        shown = ESCAPES.sub("", line[:_TAIL_CHARACTERS].decode("utf-8", "replace")).strip()
+        if shown:
+            self._tail.append(shown)
+
+    def last_words(self) -> str:
+        """The last lines it wrote that were no ACP; empty if there are none."""
+        return "\n".join(self._tail)[-_TAIL_CHARACTERS:]
 
     async def wait_exit(self) -> None:
         """Wait until the process itself has ended (its children may live)."""
@@ -120,8 +126,8 @@ class AgentProcess:
             ending = f"was ended by {_signal_name(-code)}"
         else:
             ending = f"exited with code {code}"
-        tail = "\n".join(self._tail)[-_TAIL_CHARACTERS:]
-        return f"{ending}. Its last words were:\n{tail}" if tail else f"{ending}, without a word on stderr"
+        words = self.last_words()
+        return f"{ending}. Its last words were:\n{words}" if words else f"{ending}, without a word on stderr."
 
     async def stop(self) -> None:
         """The ladder: close stdin, then TERM to the group, then KILL to the group, half a second each."""

@@ -25,14 +25,18 @@ class Reaper:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._known: dict[int, str] = {}
 
     def add(self, pid: int, mark: str) -> None:
         """Have the group ``pid`` and everything marked ``mark`` killed if the bridge goes."""
-        self._tell(f"add {pid} {start_time(pid)} {mark}\n")
+        self._known[pid] = f"add {pid} {start_time(pid)} {mark}\n"
+        self._tell(self._known[pid])
 
     def remove(self, pid: int) -> None:
         """Forget the group ``pid``: it has ended."""
-        self._tell(f"del {pid}\n")
+        self._known.pop(pid, None)
+        if self._process is not None:
+            self._tell(f"del {pid}\n")
 
     def close(self) -> None:
         """Let go: the reaper kills what it still knows and ends. Blocks for at most half a second."""
@@ -51,7 +55,9 @@ class Reaper:
             return
         try:
             if self._process is None or self._process.poll() is not None:
+                self.close()
                 self._process = _start()
+                line = "".join(self._known.values())
             assert self._process.stdin is not None
             self._process.stdin.write(line.encode())
         except OSError:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import Attachment, Modes, SessionOption, SessionOrigin, Usage
 
 SET_SECONDS = 30
-_FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
 class AcpSession:
@@ -55,8 +54,8 @@ class AcpSession:
         self._asks: dict[RequestId, Ask] = {}
         self._turn: anyio.CancelScope | None = None
         self._cancelled = False
+        self._cancelled_early = False
         self._usage: Usage | None = None
-        self._open_calls: dict[str, None] = {}
         self._terminals = TerminalText()
 
     # What comes from the agent
@@ -70,9 +69,8 @@ class AcpSession:
     def on_update(self, raw: dict[str, Any]) -> None:
         """Any other update, raw."""
         mode = text(raw.get("currentModeId")) if raw.get("sessionUpdate") == "current_mode_update" else None
-        update = self._with_mode(mode) if mode is not None else translate.session_update(raw)
+        update: SessionUpdate | None = translate.session_update(raw) if mode is None else self._with_mode(mode)
         if isinstance(update, ToolCallUpdate):
-            self._note_call(update)
             update = self._terminals.merge(update, raw.get("_meta"))
         elif isinstance(update, SettingsUpdate):
             self._keep_settings(update)
@@ -91,7 +89,6 @@ class AcpSession:
         if self._cancelled:
             ask.answer(None)
             return
-        self._note_call(call)
         self._sink.permission_asked(ask)
 
     def withdraw(self, request_id: RequestId) -> bool:
@@ -116,12 +113,6 @@ class AcpSession:
             outcome = {"outcome": "cancelled"} if option_id is None else chosen
             self._connection.respond(request_id, {"outcome": outcome})
 
-    def _note_call(self, call: ToolCallUpdate) -> None:
-        if call.status in _FINAL:
-            self._open_calls.pop(call.id, None)
-        elif not self.replaying:
-            self._open_calls[call.id] = None
-
     # The turn
 
     @property
@@ -129,16 +120,23 @@ class AcpSession:
         """Whether a prompt is in flight."""
         return self._turn is not None
 
+    def leased(self) -> None:
+        """A new lease found this session: a cancel of before concerns no turn to come."""
+        self._cancelled_early = False
+        if self.prompted:
+            self.origin = "resumed"
+
     def blocks(self, text: str, attachments: list[Attachment]) -> list[dict[str, Any]]:
         """The ACP content blocks for a prompt."""
         return translate.prompt_blocks(text, attachments, embedded=self._connection.capabilities.embedded)
 
     async def prompt(self, blocks: list[dict[str, Any]]) -> PromptResult:
         """Run one turn; see the contract."""
+        if self._cancelled_early:
+            return PromptResult("cancelled")
         if self._turn is not None:
             raise SidekicksError("turnFailed", f"Agent {self._agent} is still answering here. Wait, or cancel.")
         self._turn, self._cancelled, self._usage, self.prompted = anyio.CancelScope(), False, None, True
-        self._open_calls.clear()
         self._connection.turn_changed()
         try:
             with self._turn as turn:
@@ -166,17 +164,16 @@ class AcpSession:
             ) from refused
 
     def cancel(self) -> None:
-        """Cancel the running turn; nothing if there is none."""
-        if self._turn is None or self._cancelled:
+        """Cancel the running turn, or the one that its lease is about to begin."""
+        if self._turn is None:
+            self._cancelled_early = True
+            return
+        if self._cancelled:
             return
         self._cancelled = True
         self._turn.deadline = anyio.current_time() + self._connection.limits.cancel_timeout
         self._connection.notify("session/cancel", {"sessionId": self.id})
         self.withdraw_all()
-        for call_id in self._open_calls:
-            cancelled = ToolCallUpdate(call_id, status="cancelled")
-            self._sink.session_update(self._agent, self.channel_id, cancelled)
-        self._open_calls.clear()
 
     def _cancel_ignored(self) -> SidekicksError:
         seconds = self._connection.limits.cancel_timeout
@@ -254,14 +251,14 @@ class AcpSession:
             for option in self._settings.options or []
         ]
 
-    def _with_mode(self, mode_id: str) -> SessionUpdate:
+    def _with_mode(self, mode_id: str) -> SettingsUpdate:
         modes, options = self._settings.modes, self._settings.options or []
         if modes is not None:
             return SettingsUpdate(modes=msgspec.structs.replace(modes, current=mode_id))
         option = next((known for known in options if known.category == "mode"), None)
         if option is not None:
             return SettingsUpdate(options=self._options_with(option.id, mode_id))
-        return translate.other_update("current_mode_update", {"currentModeId": mode_id})
+        return SettingsUpdate()
 
     def _keep_settings(self, new: SettingsUpdate) -> None:
         old = self._settings

@@ -25,12 +25,14 @@ class Sessions:
     def __init__(self, report: Callable[[str], None]) -> None:
         self.by_channel: dict[str, AcpSession] = {}
         self._by_id: dict[str, AcpSession] = {}
+        self._former: set[str] = set()
         self._held: deque[tuple[str, Deliver]] = deque(maxlen=HELD_UPDATES)
         self._opening = 0
         self._report = report
 
     def add(self, session: AcpSession) -> None:
         """Register a session and give it what was held for it."""
+        self._former.discard(session.id)
         self._by_id[session.id] = session
         self.by_channel[session.channel_id] = session
         mine = [deliver for session_id, deliver in self._held if session_id == session.id]
@@ -39,7 +41,8 @@ class Sessions:
             deliver(session)
 
     def remove(self, session: AcpSession) -> None:
-        """Forget a session."""
+        """Forget a session; what is still said in it is nobody's business."""
+        self._former.add(session.id)
         if self._by_id.get(session.id) is session:
             del self._by_id[session.id]
         if self.by_channel.get(session.channel_id) is session:
@@ -63,9 +66,8 @@ class Sessions:
 
     def find(self, session_id: object) -> AcpSession | None:
         """The session meant by ``session_id``: that one, else the only one with a prompt in flight."""
-        known = self._by_id.get(session_id) if isinstance(session_id, str) else None
-        if known is not None:
-            return known
+        if isinstance(session_id, str) and (session_id in self._by_id or session_id in self._former):
+            return self._by_id.get(session_id)
         running = [session for session in self._by_id.values() if session.running]
         return running[0] if len(running) == 1 else None
 
@@ -76,6 +78,8 @@ class Sessions:
             self._held.append((session_id, deliver))
             return
         session = session or self.find(session_id)
+        if session is None and session_id in self._former:
+            return
         if session is None:
             self._report(f"[an update for the unknown session {session_id[:80]!r} was dropped]")
         else:

@@ -22,7 +22,7 @@ from sidekicks_bridge.agents.contract import (
     ToolCallUpdate,
     UsageUpdate,
 )
-from sidekicks_bridge.agents.raw import dicts, integer, is_number, listed, record, text
+from sidekicks_bridge.agents.raw import dicts, integer, is_number, line, listed, record, text
 from sidekicks_bridge.protocol.parts import (
     DiffContent,
     Location,
@@ -53,7 +53,10 @@ _STATUSES: dict[str, ToolStatus] = {
 
 
 def session_update(update: dict[str, Any]) -> SessionUpdate | None:
-    """The ``update`` of a ``session/update``; None for one that says nothing (the user's own words echoed)."""
+    """The ``update`` of a ``session/update``; None for one that adds nothing to the conversation.
+
+    That is the user's own words echoed, and the title an agent gives its session.
+    """
     kind = text(update.get("sessionUpdate")) or "unknown"
     match kind:
         case "agent_message_chunk" | "agent_thought_chunk":
@@ -62,7 +65,7 @@ def session_update(update: dict[str, Any]) -> SessionUpdate | None:
                 return other_update(kind, update)
             chunk = TextChunk if kind == "agent_message_chunk" else ThoughtChunk
             return chunk(words, text(update.get("messageId")))
-        case "user_message_chunk":
+        case "user_message_chunk" | "session_info_update" | "current_mode_update":
             return None
         case "tool_call" | "tool_call_update":
             return tool_call(update) or other_update(kind, update)
@@ -102,8 +105,8 @@ def tool_call(raw: dict[str, Any]) -> ToolCallUpdate | None:
     status = text(raw.get("status"))
     return ToolCallUpdate(
         id=call_id,
-        title=text(raw.get("title")),
-        kind=text(raw.get("kind")),
+        title=line(raw.get("title")),
+        kind=line(raw.get("kind")),
         status=_STATUSES.get(status) if status else None,
         content=None if content is None else [tool_content(item) for item in listed(content)],
         locations=None if locations is None else _locations(locations),
@@ -160,7 +163,7 @@ def permission_options(raw: Any) -> list[PermissionOption]:
     for item in dicts(raw):
         option_id = item.get("optionId")
         if isinstance(option_id, str):
-            name, kind = text(item.get("name")), text(item.get("kind"))
+            name, kind = line(item.get("name")), line(item.get("kind"))
             found.append(PermissionOption(option_id=option_id, name=name or option_id, kind=kind or "unknown"))
     return found
 
@@ -172,14 +175,14 @@ def commands(raw: Any) -> list[Command]:
     """The slash commands; a leading slash is dropped."""
     found = []
     for item in dicts(raw):
-        name = (text(item.get("name")) or "").lstrip("/")
+        name = (line(item.get("name")) or "").lstrip("/")
         hint = item.get("input")
         if name:
             found.append(
                 Command(
                     name=name,
-                    description=text(item.get("description")) or "",
-                    hint=text(hint.get("hint")) if isinstance(hint, dict) else None,
+                    description=line(item.get("description")) or "",
+                    hint=line(hint.get("hint")) if isinstance(hint, dict) else None,
                 )
             )
     return found
@@ -207,7 +210,7 @@ def _modes(raw: Any, current_key: str, list_key: str, id_key: str) -> Modes | No
     for item in dicts(raw.get(list_key)):
         mode_id = text(item.get(id_key)) or text(item.get("id"))
         if mode_id is not None:
-            name, description = text(item.get("name")), text(item.get("description"))
+            name, description = line(item.get("name")), line(item.get("description"))
             available.append(Mode(id=mode_id, name=name or mode_id, description=description))
     current = text(raw.get(current_key))
     if current is None and not available:
@@ -226,7 +229,7 @@ def session_options(raw: Any) -> list[SessionOption]:
         found.append(
             SessionOption(
                 id=option_id,
-                name=text(item.get("name")) or option_id,
+                name=line(item.get("name")) or option_id,
                 kind=kind if kind in ("select", "boolean") else "other",
                 value=value if isinstance(value, str | bool) else None,
                 category=text(item.get("category")),
@@ -240,9 +243,9 @@ def session_options(raw: Any) -> list[SessionOption]:
 def _choices(raw: Any, group: str | None) -> list[OptionChoice]:
     found: list[OptionChoice] = []
     for item in dicts(raw):
-        name, value = text(item.get("name")), text(item.get("value"))
+        name, value = line(item.get("name")), text(item.get("value"))
         if value is not None:
-            description = text(item.get("description"))
+            description = line(item.get("description"))
             found.append(OptionChoice(value=value, name=name or value, description=description, group=group))
         elif group is None and isinstance(item.get("options"), list):
             found += _choices(item["options"], name or text(item.get("group")) or "")

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections import deque
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVarTuple
 
 import anyio
 import msgspec
 
+from sidekicks_bridge.agents.raw import ESCAPES
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyio.abc import ByteReceiveStream, ByteSendStream
 
 logger = logging.getLogger(__name__)
@@ -26,10 +29,10 @@ BLOCK_BYTES = 1 << 20
 MAX_LINE_BYTES = 64 << 20
 """A longer line is dropped: it can only be noise, and it must not fill the memory."""
 
-_ESCAPES = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]")
 _INTERNAL_ERROR = -32603
 _NOISE_BYTES = 64 * 1024
 
+Args = TypeVarTuple("Args")
 RequestId = int | float | str
 ChunkKind = Literal["agent_message_chunk", "agent_thought_chunk"]
 
@@ -177,15 +180,7 @@ class TolerantTransport:
             self._add_chunk(params)
             return None
         self._flush()
-        responses = []
-        for frame in _frames(line, self._handler):
-            try:
-                response = self._dispatch(frame)
-            except Exception:
-                logger.exception("A frame of an agent could not be handled")
-                continue
-            if response is not None:
-                responses.append(response)
+        responses = [response for frame in _frames(line, self._handler) if (response := self._dispatch(frame))]
         if not responses:
             return None
         self._lines.extend(msgspec.json.encode(response) for response in reversed(responses[1:]))
@@ -200,11 +195,11 @@ class TolerantTransport:
             return None
         request_id, params = frame.get("id"), frame.get("params")
         if method == "session/update":
-            self._handler.on_update(params if isinstance(params, dict) else {})
+            _contain(self._handler.on_update, params if isinstance(params, dict) else {})
         elif not isinstance(request_id, RequestId):
-            self._handler.on_notification(method, params)
+            _contain(self._handler.on_notification, method, params)
         if isinstance(request_id, RequestId):
-            self._handler.on_request(request_id, method, params)
+            _contain(self._handler.on_request, request_id, method, params)
         return None
 
     # Joining: pieces of one text found in one block go up as one; a lone piece waits for nothing.
@@ -227,10 +222,15 @@ class TolerantTransport:
         if chunk is None:
             return
         kind: ChunkKind = "agent_message_chunk" if type(chunk.update) is _MessageChunk else "agent_thought_chunk"
-        try:
-            self._handler.on_chunk(chunk.session_id, kind, "".join(chunk.texts), chunk.update.message_id)
-        except Exception:
-            logger.exception("A chunk of an agent could not be handled")
+        _contain(self._handler.on_chunk, chunk.session_id, kind, "".join(chunk.texts), chunk.update.message_id)
+
+
+def _contain(handle: Callable[[*Args], None], *args: *Args) -> None:
+    """One frame that trips over a bug must not end the connection."""
+    try:
+        handle(*args)
+    except Exception:
+        logger.exception("A frame of an agent could not be handled")
 
 
 class _Joined(msgspec.Struct):
@@ -264,7 +264,7 @@ def salvage(line: bytes) -> list[dict[str, Any]]:
     Drops escape sequences and text around the objects, and mends what Python can read but cannot encode: bad UTF-8,
     lone surrogates, NaN.
     """
-    text = _ESCAPES.sub("", line.decode("utf-8", "replace"))
+    text = ESCAPES.sub("", line.decode("utf-8", "replace"))
     frames: list[dict[str, Any]] = []
     at = text.find("{")
     while at >= 0:

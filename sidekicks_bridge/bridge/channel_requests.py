@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.bridge.export import export_channel
 from sidekicks_bridge.channels.prepare import prepare
-from sidekicks_bridge.protocol.requests import Empty, PreparedCommand, PreparedCommands, State
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.requests import Empty, ExportedChannel, PreparedCommand, PreparedCommands, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +35,7 @@ class ChannelRequests:
         return State(
             agents=bridge.agent_list(),
             channels=bridge.channels(),
-            permissions=[permission for channel in channels for permission in channel.open_permissions()],
+            permissions=bridge.open_permissions(),
             turns=[turn for channel in channels for turn in channel.turns()],
             storage=bridge.journal.state,
             config=bridge.configuration.state,
@@ -104,6 +107,15 @@ class ChannelRequests:
             channel.state.unread = await bridge.store.unread(channel.id, seq)
             bridge.channel_changed()
         return Empty()
+
+    async def export(self, _client: Client, params: wire.ExportChannel) -> ExportedChannel:
+        """`channel/export`: for the user alone, replaced in one step."""
+        channel = self._bridge.directory.get(params.channel_id)
+        path = Path(params.path)
+        if not path.is_absolute():
+            raise SidekicksError("invalidParams", f"The path {params.path!r} is not absolute.", {"path": params.path})
+        count = await export_channel(self._bridge.store, channel.id, channel.state.title, params.format, path)
+        return ExportedChannel(path=params.path, messages=count)
 
     async def prepare(self, client: Client, params: wire.ChannelRef) -> PreparedCommands:
         """`channel/prepare`: what is known now; members that never announced commands are started meanwhile."""

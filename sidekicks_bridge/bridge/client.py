@@ -12,6 +12,9 @@ class Client(Protocol):
     """An attached client: an editor, the terminal, a script. Also a channel's `Subscriber`."""
 
     id: str
+    name: str
+    """What it calls itself."""
+    attached_at: str
     folder: str | None
     """Its workspace folder, absolute."""
     trusted: bool | None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.protocol.base import Wire
 
@@ -20,6 +22,9 @@ class Clients:
     def __init__(self) -> None:
         self._clients: list[Client] = []
         self._following: dict[str, list[Client]] = {}
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(self._clients)
 
     def attach(self, client: Client) -> None:
         """A client has finished its handshake."""

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from sidekicks_bridge.config.model import Config
+from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.requests import ConfigView
 from sidekicks_bridge.protocol.types import ConfigState, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
+
+    from sidekicks_bridge.config.watch import Signature
 
 
 class Configuration:
@@ -26,6 +29,7 @@ class Configuration:
         self.current = Config()
         self.problems: list[Problem] = []
         self._read_once = False
+        self._seen: Signature | None = None
 
     @property
     def state(self) -> ConfigState:
@@ -34,7 +38,10 @@ class Configuration:
 
     async def reload(self) -> bool:
         """Read the file; what is wrong in it leaves what was in force. True if anything is news."""
+        from sidekicks_bridge.config.watch import signature
+
         previous = self.current if self._read_once else None
+        self._seen = signature(self.path)
         config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
         news = config != self.current or problems != self.problems
         self.current, self.problems, self._read_once = config, problems, True
@@ -48,7 +55,14 @@ class Configuration:
             if await self.reload():
                 await on_news()
 
-        await watch(self.path, changed)
+        await watch(self.path, changed, self._seen)
+
+    async def refresh_schema(self) -> None:
+        """Keep the schema beside the user's own file up to date; what others named is theirs."""
+        if self.path == default_config_path():
+            from sidekicks_bridge.config.first_run import refresh_schema
+
+            await anyio.to_thread.run_sync(refresh_schema, self.path)
 
     async def view(self) -> ConfigView:
         """The file's text and problems."""

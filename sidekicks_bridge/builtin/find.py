@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from sidekicks_bridge.builtin import find_worker
@@ -44,30 +45,41 @@ def find(workspace: Workspace, pattern: str, paths: list[str], turn: Turn) -> Fo
         "shown": MAX_SHOWN,
         "seconds": TIME_LIMIT + 5,
     }
-    command = [sys.executable, "-P", find_worker.__file__]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
-        turn.when_cancelled(worker.kill)
-        limit = threading.Timer(TIME_LIMIT, worker.kill)
-        limit.start()
-        try:
-            return _read(worker, json.dumps(request).encode())
-        finally:
-            limit.cancel()
-            turn.when_cancelled(None)
+    late = threading.Event()
+    with subprocess.Popen(
+        [sys.executable, "-P", find_worker.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as worker:
+
+        def give_up() -> None:
+            late.set()
             worker.kill()
-            turn.check()
+
+        limit = threading.Timer(TIME_LIMIT, give_up)
+        limit.start()
+        turn.when_cancelled(worker.kill)
+        try:
+            found = _read(worker, json.dumps(request).encode())
+        finally:
+            turn.when_cancelled(None)
+            limit.cancel()
+            worker.kill()
+    turn.check()
+    if found.matches is None and not late.is_set():
+        raise RuntimeError(f"the search process ended with status {worker.returncode}; its reason is in the log")
+    return found
 
 
 def _read(worker: subprocess.Popen[bytes], request: bytes) -> Found:
     assert worker.stdin is not None
     assert worker.stdout is not None
-    try:
+    with suppress(BrokenPipeError):  # killed before it read: the output below is empty
         worker.stdin.write(request)
+    with suppress(BrokenPipeError):
         worker.stdin.close()
-    except BrokenPipeError:
-        pass  # killed before it read: the output below is empty
     hits: list[Hit] = []
     for line in worker.stdout:
+        if not line.endswith(b"\n"):
+            break  # killed while it wrote
         frame = json.loads(line)
         if isinstance(frame, dict):
             return Found(hits, frame["matches"], frame["files"], frame["searched"])

@@ -18,8 +18,9 @@ _USUAL = 16  # lines: the length BM25 holds for normal
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.5
 _DEFINES = 3.0  # what a word counts in a name that is being defined
-_BEGINS = 0.5  # what it counts as the beginning of a longer one (config, configuration)
-_MIN_BEGINNING = 4
+_BEGINS = 0.5  # what it counts where one is the beginning of the other (config, configuration)
+_MIN_BEGINNING = 4  # letters
+_MAX_REST = 3  # letters that may follow it
 EXCERPT_LINES = 8
 EXCERPT_WIDTH = 160  # characters
 
@@ -42,6 +43,7 @@ def find_passages(
     ``weights`` maps each stem of the question to its rarity; ``named`` are those in the file's path.
     """
     lines = text.split("\n")
+    probes = [stem[:_MIN_BEGINNING] for stem in weights]  # most lines have none of them and are not split
     names: dict[int, str] = {}
     hits: dict[int, dict[str, float]] = {}
     for index, line in enumerate(lines):
@@ -49,7 +51,7 @@ def find_passages(
         if name is not None:
             names[index] = name
         lowered = line.lower()
-        if any(stem in lowered for stem in weights):
+        if any(probe in lowered for probe in probes):
             counted = _count(line, name, weights)
             if counted:
                 hits[index] = counted
@@ -69,12 +71,16 @@ def _count(line: str, name: str | None, weights: dict[str, float]) -> dict[str, 
         for stem in weights:
             if token == stem:
                 counted[stem] = counted.get(stem, 0.0) + 1
-            elif len(stem) >= _MIN_BEGINNING and token.startswith(stem):
+            elif _begins(stem, token) or _begins(token, stem):
                 counted[stem] = counted.get(stem, 0.0) + _BEGINS
     if name is not None:
         for token in set(tokens(name)) & counted.keys():
             counted[token] += _DEFINES - 1
     return counted
+
+
+def _begins(short: str, long: str) -> bool:
+    return len(short) >= _MIN_BEGINNING and len(long) - len(short) <= _MAX_REST and long.startswith(short)
 
 
 def _cuts(lines: list[str], names: dict[int, str]) -> list[tuple[int, int]]:
@@ -109,7 +115,7 @@ def _passage(
     score = sum(weights[stem] * count * (_SATURATION + 1) / (count + damping) for stem, count in totals.items())
     covered = sum(weights[stem] for stem in totals) / sum(weights.values())
     best = max(inside, key=lambda index: (sum(weights[stem] * n for stem, n in hits[index].items()), -index))
-    start = _excerpt_start(best, cut[0], names)
+    start = _excerpt_start(lines, best, cut[0], names)
     return Passage(
         path=path,
         line=start + 1,
@@ -119,12 +125,12 @@ def _passage(
     )
 
 
-def _excerpt_start(best: int, first: int, names: dict[int, str]) -> int:
+def _excerpt_start(lines: list[str], best: int, first: int, names: dict[int, str]) -> int:
     """Begin at the definition that the best line belongs to, if it is near, else a line before it."""
     for index in range(best, max(first, best - EXCERPT_LINES + 1) - 1, -1):
         if index in names:
             return index
-    return max(first, best - 1)
+    return best - 1 if best > first and lines[best - 1].strip() else best
 
 
 def _excerpt(lines: list[str]) -> tuple[str, ...]:

@@ -14,16 +14,19 @@ from sidekicks_bridge.builtin import BUILTIN_AGENTS
 USER = "user"
 _HEAD = re.compile(r"\[Messages in (?:#(\S+)|this conversation) you have not seen yet\]")
 _END = "[End of the messages]"
-_TAIL = re.compile(r"(.+?)(?: \(not the user\))? now writes to you \(answer directly, without your name in front\):")
+_TAIL = re.compile(
+    r"(?:The user|(?P<peer>.+?) \(not the user\)) now writes to you \(answer directly, without your name in front\):"
+)
+_INDENTED = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])  ")
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-_LINE = re.compile(rf"({_NAME}): ?(.*)")
+_LINE = re.compile(rf"({_NAME}): ?(.*)", re.DOTALL)
 _COMMAND = re.compile(r"/([A-Za-z0-9][\w.:-]*)(?:\s+(.*))?", re.DOTALL)
 _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
 # A mention as the design has it: where it may stand, and that the name is not continued.
 _MENTION = re.compile(rf"(?:^|(?<=[\s\ufeff(\[{{<\"'“‘«*_~]))@({_NAME})(?![\w/\\])", re.MULTILINE)
 _BETWEEN = re.compile(r"(?:[\s,;:&*_~]|and\b|und\b|et\b|y\b)*", re.IGNORECASE)
 _AFTER = re.compile(r"[*_~]*[\s,;:]*")  # what belongs to the mention in front of it
-_SENTENCE_END = re.compile(r"(?:^|[.?!;:,…。？！]|\n)[\s*_~(\[\"']*\Z")
+_SENTENCE_ENDS = "\n.?!;:,…。？！"
 
 
 class Message(NamedTuple):
@@ -53,14 +56,17 @@ def read_prompt(text: str) -> Prompt:
     """Take the frame off a prompt; a text without a frame is the user's own."""
     lines = text.split("\n")
     head = _HEAD.fullmatch(lines[0])
-    if head is None or _END not in lines:
-        return Prompt(None, [], USER, text)
-    end = lines.index(_END)  # lines inside messages are indented, so the first one is the real one
+    # Lines inside messages are indented, so the first end mark is the real one.
+    end = lines.index(_END) if head is not None and _END in lines else -1
     tail = _TAIL.fullmatch(lines[end + 1]) if end + 1 < len(lines) else None
-    if tail is None:
+    if tail is None or (end < 0 and not tail["peer"]):
         return Prompt(None, [], USER, text)
-    speaker = USER if tail[1] == "The user" else tail[1]
-    return Prompt(head[1], _messages(lines[1:end]), speaker, "\n".join(lines[end + 2 :]))
+    said = "\n".join(lines[end + 2 :])
+    channel = head[1] if head is not None else None
+    messages = _messages(lines[1:end]) if end > 0 else []
+    return (
+        Prompt(channel, messages, tail["peer"], _flush(said)) if tail["peer"] else Prompt(channel, messages, USER, said)
+    )
 
 
 def _messages(lines: list[str]) -> list[Message]:
@@ -70,9 +76,13 @@ def _messages(lines: list[str]) -> list[Message]:
         if start is not None:
             messages.append(Message(start[1], start[2]))
         elif messages:
-            last = messages[-1]
-            messages[-1] = last._replace(text=f"{last.text}\n{line.removeprefix('  ')}")
-    return messages
+            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}\n{line}")
+    return [message._replace(text=_flush(message.text)) for message in messages]
+
+
+def _flush(text: str) -> str:
+    """Take away the two spaces that the frame puts after every line end of any kind."""
+    return _INDENTED.sub(r"\1", text)
 
 
 def read_command(text: str) -> Slash | None:
@@ -84,7 +94,7 @@ def read_command(text: str) -> Slash | None:
 def addressed_text(text: str, own_name: str, others: set[str]) -> str:
     """Return the part of a message that speaks to ``own_name``, without the mentions.
 
-    ``@scout where are routes decided? @scribe keep that`` is, for scout, "where are routes decided?". What
+    ``@scout what is a lease? @scribe keep that`` is, for scout, "what is a lease?". What
     follows a group of mentions is for that group; what stands before the first is for everybody. ``others``
     are names known to be agents: an unknown ``@word`` inside a sentence (``@dataclass``) stays text.
     """
@@ -113,6 +123,11 @@ def _mention_groups(text: str, known: set[str]) -> list[tuple[int, int, set[str]
         end = match.start() + 1 + len(name)
         if groups and _BETWEEN.fullmatch(visible, groups[-1][1], match.start()):
             groups[-1] = (groups[-1][0], end, groups[-1][2] | {name})
-        elif name in known or _SENTENCE_END.search(visible[: match.start()]):
+        elif name in known or _begins_sentence(visible, match.start()):
             groups.append((match.start(), end, {name}))
     return groups
+
+
+def _begins_sentence(text: str, at: int) -> bool:
+    before = text[max(0, at - 40) : at].rstrip(" \t*_~([\"'")  # 40: as much blank and emphasis as anyone writes
+    return not before or before[-1] in _SENTENCE_ENDS

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 MAX_PASSAGES = 6
 _PER_FILE = 2
 _CANDIDATES = 60  # files whose passages are scored
-_ENOUGH = 0.3  # of the best passage's score: what is weaker only distracts
+_ENOUGH = 0.3  # of the best passage's score: what is weaker only distracts,
+_AT_LEAST = 3  # but one strange word must not hide everything else
 _SATURATION = 1.5
+_BY_NAME = 0.4  # what each word in a file's own name adds to its passages' scores
+_PROBE = 6  # letters of a word by which files are chosen: config is found for configuration, too
 _IN_PATH = 1.5  # a word in the path, in occurrences in the text
 _TEST_WEIGHT = 0.6  # tests repeat the words of what they test
 
@@ -67,7 +70,8 @@ def answer_question(workspace: Workspace, question: str, paths: Iterable[str], c
 def _counts(path: str, text: str, stems: list[str]) -> tuple[float, ...]:
     lowered = text.lower()
     named = path.lower()
-    return tuple(lowered.count(stem) + (_IN_PATH if stem in named else 0) for stem in stems)
+    probes = [stem[:_PROBE] for stem in stems]
+    return tuple(lowered.count(probe) + (_IN_PATH if probe in named else 0) for probe in probes)
 
 
 def _rarity(files_with: int, files: int) -> float:
@@ -93,6 +97,7 @@ def _best_passages(
             continue  # deleted meanwhile
         named = frozenset(tokens(file.path)) & weights.keys()
         place = _place_weight(file.path, about_tests)
+        place *= 1 + _BY_NAME * len(named & set(tokens(file.path.rpartition("/")[2])))
         best = find_passages(file.path, text, language_of(file.path), weights, named)[:_PER_FILE]
         found += [passage._replace(score=passage.score * place) for passage in best]
     return _distinct(sorted(found, key=lambda passage: (-passage.score, passage.path, passage.line)))
@@ -103,7 +108,8 @@ def _distinct(ranked: list[Passage]) -> list[Passage]:
     kept: list[Passage] = []
     seen: set[tuple[str, ...]] = set()
     for passage in ranked:
-        if len(kept) == MAX_PASSAGES or passage.score < ranked[0].score * _ENOUGH:
+        weak = passage.score < ranked[0].score * _ENOUGH
+        if len(kept) == MAX_PASSAGES or (weak and len(kept) >= _AT_LEAST):
             break
         if passage.excerpt not in seen:
             seen.add(passage.excerpt)

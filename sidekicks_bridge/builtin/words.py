@@ -21,7 +21,7 @@ _ENDINGS = (
 # Question words, and words that every question about a workspace may contain.
 _STOP_WORDS = """
 a about all also am an and any anyone anything are as at be been being but by can code could did do does
-done else every exactly explain file files find for from get give goes had has have help here how i if in
+done else every exactly explain file files find for from get give goes had happen happens has have help here how i if in
 inside into is it its just know let like look many me most much my need no not of on one or our out over
 please project repo repository say see shall should show so some somewhere tell than that the their them
 then there these they thing things this those to under up us use used uses using want was way we were what

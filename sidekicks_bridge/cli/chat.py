@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
-from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
+from sidekicks_bridge.cli.text import use_utf8
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,7 +27,7 @@ _HISTORY = 50
 
 def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     """Run `sidekicks chat` with ``argv``; ``command`` starts another bridge than our own. Answers the exit code."""
-    arguments = _arguments(argv)
+    arguments = _arguments(use_utf8(argv))
     if isinstance(arguments, int):
         return arguments
     try:
@@ -66,25 +67,23 @@ def _arguments(argv: list[str]) -> Namespace | int:
         arguments = parser.parse_args(argv)
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
-    arguments.history = min(max(arguments.history, 0), 500)
+    arguments.history = min(max(arguments.history, 1), 500)
     return arguments
 
 
 async def _run(arguments: Namespace, command: Sequence[str] | None) -> int:
     on_screen = sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     talk = _on_screen if on_screen else _plainly
-    return await talk(arguments, command or bridge_command(arguments.config))
+    return await talk(arguments, command)
 
 
-async def _plainly(arguments: Namespace, command: Sequence[str]) -> int:
+async def _plainly(arguments: Namespace, command: Sequence[str] | None) -> int:
     from sidekicks_bridge.cli.plain import talk_plainly
 
-    return await talk_plainly(
-        command, config_options(arguments.config), arguments.channel, allow=arguments.allow == "once"
-    )
+    return await talk_plainly(command, arguments.config, arguments.channel, allow=arguments.allow == "once")
 
 
-async def _on_screen(arguments: Namespace, command: Sequence[str]) -> int:
+async def _on_screen(arguments: Namespace, command: Sequence[str] | None) -> int:
     folder = str(Path.cwd())
     apps: list[ChatApp] = []
 
@@ -92,8 +91,7 @@ async def _on_screen(arguments: Namespace, command: Sequence[str]) -> int:
         if apps:  # what comes before is in the state that the app asks for first
             apps[0].event(name, raw)
 
-    options = config_options(arguments.config)
-    async with bridge(command, on_event, options=options, folder=folder, meanwhile=_load_screen) as client:
+    async with connection(command, arguments.config, on_event, folder=folder, meanwhile=_load_screen) as client:
         from sidekicks_bridge.cli.chat_app import ChatApp
         from sidekicks_bridge.cli.chat_model import ChatModel
 

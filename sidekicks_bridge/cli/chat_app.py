@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import anyio
@@ -53,6 +54,9 @@ _FRAME = 0.04
 _TICK = 0.25
 _PAUSE_IN_TYPING = 0.08
 _TWICE = 1.0
+_ROWS_BELOW = 10
+"""Rows kept free for what stands below the live area: composer, completions, toolbar."""
+_ROWS_OF_LIST = 16
 
 
 class ChatApp:
@@ -78,6 +82,8 @@ class ChatApp:
         """Talk until the person leaves; raises `BridgeGone` if the bridge leaves first."""
         self.model.columns = self.screen.columns
         state = await self.client.request("sidekicks/state/get", Empty(), BridgeState, self.model.know)
+        if PurePath(state.config.path).parent == PurePath(self.model.folder):
+            self.model.say(f"This folder's own configuration is in use: {state.config.path}", DIM)
         first = await self._first_channel(state, ref)
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
@@ -87,6 +93,8 @@ class ChatApp:
             tasks.start_soon(self._watch_signals)
             if first is not None:
                 self.do(self.open, first)
+            elif self.picker.question is None:
+                self.new_channel()
             await self.screen.app.run_async(handle_sigint=False)
             if self.model.channel is not None and not self.client.ended.is_set():
                 await self._keep_draft(self.model.channel.id)
@@ -110,6 +118,8 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         self.model.event(name, raw)
+        if name == "sidekicks/permission/requested":
+            self.screen.app.output.bell()
         self.changed()
 
     def ask(self, question: Question) -> None:
@@ -134,6 +144,7 @@ class ChatApp:
         self.questions.root = snapshot.other_root
         if snapshot.other_root is not None:
             self.questions.other_root()
+        self._retype.set()
         self.changed()
 
     def send(self) -> None:
@@ -261,7 +272,7 @@ class ChatApp:
         channel_id, before = self.channel_id(), self.model.earliest
         if channel_id is None or before is None:
             return
-        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history or 50)
+        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history)
         await self.client.request(
             "sidekicks/message/list", asked, MessagePage, lambda page: self.model.earlier(page.messages)
         )
@@ -317,7 +328,8 @@ class ChatApp:
         model, screen = self.model, self.screen
         model.resize(screen.columns)
         final = model.printable()
-        screen.live = model.live(max(screen.rows - 10, 4))
+        room = screen.rows - (_ROWS_BELOW if self.picker.question is None else _ROWS_OF_LIST)
+        screen.live = model.live(max(room, 4))
         screen.footer = model.footer()
         screen.draw(final)
         if final:

@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 
 from sidekicks_bridge import ownership, paths
+from sidekicks_bridge.cli.program import own_program
+from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.private_files import private_file, private_folder
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 IDLE_SECONDS = 60.0
 USAGE = """usage: sidekicks hub [--config FILE] [--idle SECONDS] [--log-level LEVEL]
@@ -32,15 +35,13 @@ def main(argv: list[str]) -> int:
         given = parser.parse_args(argv)
     except SystemExit as leaving:
         return 64 if leaving.code else 0
-    from sidekicks_bridge.cli.serve import prepare_config, start_logging
+    from sidekicks_bridge.cli.serve import start_logging
 
-    path = chosen_config(given.config)
-    if (missing := prepare_config(path, explicit=given.config is not None)) is not None:
-        print(f"sidekicks hub: {missing}", file=sys.stderr)
-        return 1
     try:
-        claimed = ownership.claim(path, patience=0)
-    except (ownership.OtherVersion, PermissionError) as refusal:
+        location = locate(given.config, trusted_workspace=Path.cwd())
+        ensure(location)
+        claimed = ownership.claim(location.path, patience=0)
+    except (SidekicksError, ownership.OtherVersion, PermissionError) as refusal:
         print(f"sidekicks hub: {refusal}", file=sys.stderr)
         return 1
     if claimed.connection is not None:
@@ -55,17 +56,7 @@ def main(argv: list[str]) -> int:
 
     from sidekicks_bridge.server.owner import Owner
 
-    return anyio.run(Owner(path, claimed.held).serve_hub, given.idle)
-
-
-def chosen_config(given: str | None) -> Path:
-    """The configuration for the command line: --config, $SIDEKICKS_CONFIG, this folder's, the user's."""
-    from sidekicks_bridge.cli.serve import choose_config
-
-    folder = Path.cwd().as_uri()
-    options = {"sidekicks": {"workspaceTrusted": True}}
-    message = {"params": {"workspaceFolders": [{"uri": folder}], "initializationOptions": options}}
-    return choose_config(given, message, os.environ)
+    return anyio.run(Owner(location.path, claimed.held).serve_hub, given.idle)
 
 
 def start_hub(config_path: Path) -> None:
@@ -79,20 +70,12 @@ def start_hub(config_path: Path) -> None:
     log = private_file(folder / "hub.log")
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "sidekicks_bridge", "hub", "--config", str(config_path)],
+            own_program("hub", "--config", str(config_path)),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd=folder,
-            env=_environment(),
         )
     finally:
         os.close(log)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, so that agents find their keys; the package is found from another folder too."""
-    root = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}

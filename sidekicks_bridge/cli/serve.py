@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sidekicks_bridge import endpoint, paths
+from sidekicks_bridge import endpoint
+from sidekicks_bridge.config.locate import Location, ensure, locate
 from sidekicks_bridge.ownership import Claim, OtherVersion, claim
+from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.server.framing import FrameReader, FramingError, frame
 
 USAGE = """usage: sidekicks serve [--config FILE] [--log-level LEVEL]
@@ -42,13 +44,13 @@ def main(argv: list[str]) -> int:
         return 1
     if first is None:
         return 1
-    path = choose_config(config, json.loads(first), os.environ)
-    missing = prepare_config(path, explicit=config is not None)
-    if missing is not None:
-        _refuse(first, missing)
-        return 1
     try:
-        claimed = _claim(path)
+        location = locate_for(config, json.loads(first))
+        ensure(location)
+        claimed = _claim(location.path)
+    except SidekicksError as refusal:
+        _refuse(first, refusal.message, refusal.code)
+        return 1
     except (OtherVersion, PermissionError) as refusal:
         _refuse(first, str(refusal), code="protocolMismatch")
         return 1
@@ -56,7 +58,7 @@ def main(argv: list[str]) -> int:
         from sidekicks_bridge.relay import relay
 
         return relay(claimed.connection, frame(first) + reader.rest)
-    return _own(path, claimed, level, first, reader.rest)
+    return _own(location.path, claimed, level, first, reader.rest)
 
 
 def _claim(path: Path) -> Claim:
@@ -147,11 +149,13 @@ def _parsed(body: bytes) -> dict[str, Any]:
         message = json.loads(body)
     except ValueError as problem:
         raise FramingError(f"The first message is not JSON: {problem}") from problem
+    except RecursionError as problem:
+        raise FramingError("The first message is nested too deeply.") from problem
     return message if isinstance(message, dict) else {}
 
 
-def choose_config(given: str | None, message: dict[str, Any], environ: os._Environ[str] | dict[str, str]) -> Path:
-    """Which configuration to use: --config, the client's, $SIDEKICKS_CONFIG, the trusted workspace's, the user's."""
+def locate_for(given: str | None, message: dict[str, Any]) -> Location:
+    """Which configuration the client that sent ``message`` (initialize) means (design: Handshake)."""
     from sidekicks_bridge.server.roots import folder_of
 
     params = message.get("params")
@@ -159,30 +163,10 @@ def choose_config(given: str | None, message: dict[str, Any], environ: os._Envir
     options = params.get("initializationOptions")
     mine = options.get("sidekicks") if isinstance(options, dict) else None
     mine = mine if isinstance(mine, dict) else {}
-    named = given or mine.get("configPath") or environ.get("SIDEKICKS_CONFIG")
-    if isinstance(named, str) and named:
-        return Path(named).expanduser().absolute()
+    named = mine.get("configPath")
     folder = folder_of(params)
-    if folder is not None and mine.get("workspaceTrusted") is True:
-        workspace_file = Path(folder) / ".sidekicks.yaml"
-        if workspace_file.is_file():
-            return workspace_file
-    return paths.default_config_path()
-
-
-def prepare_config(path: Path, *, explicit: bool) -> str | None:
-    """Write the user's file on first run; why there is none otherwise, as a sentence."""
-    if path.exists():
-        return None
-    if path != paths.default_config_path() or explicit:
-        return f"There is no configuration {path}. Create it, or leave out the option that names it."
-    from sidekicks_bridge.config.first_run import create
-
-    try:
-        create(path)
-    except OSError as problem:
-        print(f"sidekicks serve: {path} could not be written: {problem}", file=sys.stderr)
-    return None
+    trusted = Path(folder) if folder is not None and mine.get("workspaceTrusted") is True else None
+    return locate(given, named if isinstance(named, str) else None, trusted)
 
 
 def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:

@@ -6,7 +6,10 @@ reorder what stands beside it (bidi controls) or hide (tag characters). What is 
 
 from __future__ import annotations
 
+import io
+import os
 import re
+import sys
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _CRLF = re.compile(r"\r\n?|[\u0085\u2028\u2029]")
@@ -57,3 +60,11 @@ def index_to_utf16(text: str, index: int) -> int:
     """The offset in UTF-16 units of ``index`` in ``text``."""
     head = text[:index]
     return len(head) if head.isascii() else len(head.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def use_utf8(argv: list[str]) -> list[str]:
+    """Read and write UTF-8 on the standard streams, whatever the locale says; answers ``argv`` read so, too."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    return [os.fsencode(word).decode("utf-8", "replace") for word in argv]

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from sidekicks_bridge.config.schema import SCHEMA_FILE, config_schema_text
-from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,19 +80,11 @@ ui:
 def create(path: Path) -> bool:
     """Make the file (0600, its folder 0700) if there is none, and refresh the schema beside it; whether it was made.
 
-    Raises SidekicksError configUnwritable if it is missing and cannot be made. A schema that cannot be written only
-    costs the editor's help.
+    Raises OSError if it is missing and cannot be made. A schema that cannot be written only costs the editor's help.
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = _write_new(path)
-    except OSError as error:
-        raise SidekicksError(
-            "configUnwritable",
-            f"The configuration file {path} cannot be made: {error.strerror}. Name another one with --config.",
-            {"file": str(path)},
-        ) from error
-    _refresh_schema(path.parent / SCHEMA_FILE)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = _write_new(path)
+    refresh_schema(path)
     return made
 
 
@@ -109,10 +100,12 @@ def _write_new(path: Path) -> bool:
     return True
 
 
-def _refresh_schema(path: Path) -> None:
+def refresh_schema(path: Path) -> None:
+    """Give the user's file ``path`` this version's schema beside it, by which editors complete. Never raises."""
+    schema = path.parent / SCHEMA_FILE
     text = config_schema_text()
     try:
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8", newline="\n")
+        if not schema.exists() or schema.read_text(encoding="utf-8") != text:
+            schema.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, UnicodeDecodeError):
         pass  # the editor's help is a convenience

@@ -1,12 +1,13 @@
-"""Which file is the configuration, and making the user's own one when it is missing. Reads no content."""
+"""Which file is the configuration, and making the user's own one when it is missing. Reads no content.
+
+Standard library only: a relay starts from here, in milliseconds.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import msgspec
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -18,7 +19,7 @@ VARIABLE = "SIDEKICKS_CONFIG"
 WORKSPACE_FILE = ".sidekicks.yaml"
 
 
-class Location(msgspec.Struct, frozen=True):
+class Location(NamedTuple):
     """The file (absolute, links not followed) and who named it."""
 
     path: Path
@@ -58,11 +59,21 @@ def ensure(location: Location) -> None:
 
     Raises SidekicksError configInvalid (missing) or configUnwritable (cannot be made).
     """
+    if _exists(location.path):
+        return
     if location.origin == "default":
         from sidekicks_bridge.config.first_run import create
 
-        create(location.path)
-    elif not location.path.exists():
+        try:
+            create(location.path)
+        except OSError as error:
+            raise SidekicksError(
+                "configUnwritable",
+                f"The configuration file {location.path} cannot be made: {error.strerror}. "
+                "Name another one with --config.",
+                {"file": str(location.path)},
+            ) from error
+    else:
         named = {"argument": "by --config", "client": "by the editor", "environment": f"by ${VARIABLE}"}
         raise SidekicksError(
             "configInvalid",
@@ -70,3 +81,11 @@ def ensure(location: Location) -> None:
             "does not exist; correct the path, or make the file.",
             {"file": str(location.path)},
         )
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is such a file; a path that no file can have (too long, say) has none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

@@ -58,9 +58,8 @@ def _replace(target: Path, data: bytes, mode: int) -> None:
             os.fsync(stream.fileno())
         temporary.chmod(mode)
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)  # it is there only if something failed
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:

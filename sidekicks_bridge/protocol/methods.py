@@ -11,6 +11,7 @@ from sidekicks_bridge.protocol.requests import (
     AgentRef,
     AnswerPermission,
     Attention,
+    BridgeStatus,
     CancelTurn,
     ChannelAgent,
     ChannelRef,
@@ -26,6 +27,8 @@ from sidekicks_bridge.protocol.requests import (
     DocumentText,
     EditConfig,
     Empty,
+    ExportChannel,
+    ExportedChannel,
     ListMessages,
     MarkRead,
     MessagePage,
@@ -80,6 +83,7 @@ METHODS: tuple[Method, ...] = (
     Method("sidekicks/channel/invite", ChannelAgent, Channel, "Make an agent a member."),
     Method("sidekicks/channel/remove", ChannelAgent, Channel, "Remove a member."),
     Method("sidekicks/channel/markRead", MarkRead, Empty, "Set the read mark that all clients share."),
+    Method("sidekicks/channel/export", ExportChannel, ExportedChannel, "Write the whole history to a file."),
     Method(
         "sidekicks/channel/prepare",
         ChannelRef,
@@ -121,6 +125,8 @@ METHODS: tuple[Method, ...] = (
     Method("sidekicks/config/recent", Empty, RecentConfigs, "Configurations used before."),
     Method("sidekicks/attention/list", Empty, Attention, "Everything that waits for the user."),
     Method("sidekicks/draft/set", ChannelText, Empty, "Keep what stands in a composer."),
+    Method("sidekicks/bridge/status", Empty, BridgeStatus, "Who owns, who is attached, what runs and waits."),
+    Method("sidekicks/bridge/stop", Empty, Empty, "End the owner: clients are told, what streams is kept."),
     Method(
         "sidekicks/document/read",
         DocumentPath,

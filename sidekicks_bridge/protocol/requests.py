@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from sidekicks_bridge.protocol.base import Wire
+from sidekicks_bridge.protocol.base import Integer, Wire
 from sidekicks_bridge.protocol.parts import Part
 from sidekicks_bridge.protocol.types import (
     Agent,
@@ -59,7 +59,7 @@ class OpenChannel(Wire, kw_only=True):
     """
 
     channel_id: str
-    limit: int = 50
+    limit: Integer = 50
     keep_root: bool = False
 
 
@@ -108,7 +108,7 @@ class MarkRead(Wire, kw_only=True):
     """Everything up to ``seq`` has been read."""
 
     channel_id: str
-    seq: int
+    seq: Integer
 
 
 class PreparedCommand(Wire, kw_only=True):
@@ -153,9 +153,9 @@ class ListMessages(Wire, kw_only=True):
     """A page of messages: before or after a ``seq`` (exclusive), else the newest; at most 500."""
 
     channel_id: str
-    before: int | None = None
-    after: int | None = None
-    limit: int = 50
+    before: Integer | None = None
+    after: Integer | None = None
+    limit: Integer = 50
 
 
 class MessagePage(Wire, kw_only=True):
@@ -169,7 +169,7 @@ class MessagePart(Wire, kw_only=True):
     """One part of a message, by its index from 0."""
 
     message_id: str
-    part: int
+    part: Integer
 
 
 class WholePart(Wire, kw_only=True):
@@ -184,7 +184,7 @@ class SearchMessages(Wire, kw_only=True):
     query: str
     channel_id: str | None = None
     author: str | None = None
-    limit: int = 50
+    limit: Integer = 50
 
 
 class SearchHit(Wire, kw_only=True):
@@ -224,7 +224,7 @@ class CompleteText(Wire, kw_only=True):
 
     channel_id: str
     text: str
-    offset: int
+    offset: Integer
 
 
 class Completions(Wire, kw_only=True):
@@ -320,6 +320,42 @@ class Attention(Wire, kw_only=True):
     """Everything that waits for the user, over all channels."""
 
     items: list[AttentionItem]
+
+
+class ExportChannel(Wire, kw_only=True):
+    """Write a channel's whole history to ``path`` (absolute), as Markdown for people or JSON lines for programs."""
+
+    channel_id: str
+    path: str
+    format: Literal["markdown", "json"] = "markdown"
+
+
+class ExportedChannel(Wire, kw_only=True):
+    """What was written."""
+
+    path: str
+    messages: int
+
+
+class AttachedClient(Wire, kw_only=True):
+    """A client that is attached now; ``you``: the one that asks."""
+
+    name: str
+    folder: str | None = None
+    attached_at: str
+    you: bool = False
+
+
+class BridgeStatus(Wire, kw_only=True):
+    """Who owns, who is attached, what runs and what waits."""
+
+    pid: int
+    bridge_version: str
+    protocol_version: int
+    kind: Literal["hub", "editor"]
+    started_at: str
+    clients: list[AttachedClient]
+    state: State
 
 
 class DocumentPath(Wire, kw_only=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.bridge.agent_requests import AgentRequests, ConfigRequests, not_supported
 from sidekicks_bridge.bridge.channel_requests import ChannelRequests
 from sidekicks_bridge.bridge.message_requests import MessageRequests
+from sidekicks_bridge.bridge.owner_requests import OwnerRequests
 
 if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
@@ -24,6 +25,7 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
     messages = MessageRequests(bridge)
     agents = AgentRequests(bridge)
     config = ConfigRequests(bridge)
+    owner = OwnerRequests(bridge)
     return {
         "sidekicks/state/get": channels.state,
         "sidekicks/channel/create": channels.create,
@@ -35,6 +37,7 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/channel/invite": channels.invite,
         "sidekicks/channel/remove": channels.remove,
         "sidekicks/channel/markRead": channels.mark_read,
+        "sidekicks/channel/export": channels.export,
         "sidekicks/channel/prepare": channels.prepare,
         "sidekicks/message/send": messages.send,
         "sidekicks/message/preview": messages.preview,
@@ -61,4 +64,6 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/config/recent": config.recent,
         "sidekicks/attention/list": messages.attention,
         "sidekicks/draft/set": messages.set_draft,
+        "sidekicks/bridge/status": owner.status,
+        "sidekicks/bridge/stop": owner.stop,
     }

@@ -79,6 +79,7 @@ class Owner:
         """Serve whoever attaches, until nobody was attached and nothing ran for ``idle`` seconds."""
 
         async def live() -> None:
+            self.bridge.kind = "hub"
             await self._start()
             while not self._stop.is_set():
                 with anyio.move_on_after(idle) as waited:

@@ -110,7 +110,7 @@ def _put_finished(connection: sqlite3.Connection, message: Message, data: bytes)
     old = connection.execute("SELECT position, data FROM messages WHERE id = ?", (message.id,)).fetchone()
     if old is not None:
         position, old_data = old
-        search.reindex(connection, position, old_data, message)
+        search.replace(connection, position, old_data, message)
     columns: Columns = {
         "id": message.id,
         "channel_id": message.channel_id,
@@ -123,15 +123,12 @@ def _put_finished(connection: sqlite3.Connection, message: Message, data: bytes)
 
 
 def _drop_finished(connection: sqlite3.Connection, message_id: str) -> None:
-    old = connection.execute("SELECT position, data FROM messages WHERE id = ?", (message_id,)).fetchone()
-    if old is not None:
-        search.forget(connection, *old)
-        connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+    search.forget(connection, "id = ?", message_id)
+    connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
 
 def _delete_channel(channel_id: str, connection: sqlite3.Connection) -> None:
-    for row in connection.execute("SELECT position, data FROM messages WHERE channel_id = ?", (channel_id,)).fetchall():
-        search.forget(connection, *row)
+    search.forget(connection, "channel_id = ?", channel_id)
     for statement in (
         "DELETE FROM whole_parts WHERE message_id IN (SELECT id FROM messages WHERE channel_id = :id)",
         "DELETE FROM whole_parts WHERE message_id IN (SELECT id FROM queued WHERE channel_id = :id)",

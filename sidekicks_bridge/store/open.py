@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from sidekicks_bridge import lock, paths
 from sidekicks_bridge.private_files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store import schema
 from sidekicks_bridge.store.preferences import ChannelPreferences, GlobalPreferences, Preferences
 from sidekicks_bridge.store.sqlite import SqliteStore
@@ -56,6 +57,31 @@ def memory_store(reason: str | None = None) -> SqliteStore:
     return SqliteStore(connection, None, place="memory", reason=reason)
 
 
+async def open_history(config_path: Path) -> Store | None:
+    """The history of a configuration to read only, beside a bridge that may be running; None if there is none.
+
+    Raises SidekicksError storeUnavailable when it cannot be read.
+    """
+    return await anyio.to_thread.run_sync(_open_history, paths.data_dir(config_path) / DATABASE)
+
+
+def _open_history(database: Path) -> Store | None:
+    if not database.exists():
+        return None
+    try:
+        connection = sqlite3.connect(
+            f"{database.as_uri()}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=_BUSY_SECONDS,
+        )
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as problem:
+        raise SidekicksError("storeUnavailable", f"The history {database} cannot be read: {problem}.") from problem
+    return SqliteStore(connection, None, place=str(database), read_only=True)
+
+
 def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
     try:
         private_folder(folder)
@@ -77,7 +103,7 @@ def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
 
 def _unusable(folder: Path, problem: Exception) -> str:
     cause = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Make the folder usable, then start again."
+    advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Put that right, then start again."
     return f"The history in {folder} cannot be opened: {cause}.{advice}"
 
 

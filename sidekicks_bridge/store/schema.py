@@ -47,7 +47,8 @@ CREATE TABLE prompts (message_id TEXT PRIMARY KEY, at TEXT NOT NULL, data BLOB N
 CREATE INDEX prompts_by_time ON prompts (at);
 CREATE TABLE key_values (key TEXT PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE search_state (upto INTEGER NOT NULL);
-INSERT INTO search_state (upto) VALUES (0)
+INSERT INTO search_state (upto) VALUES (0);
+CREATE TABLE forgotten (position INTEGER PRIMARY KEY, data BLOB NOT NULL)
 """
 
 
@@ -55,7 +56,8 @@ def _create(connection: sqlite3.Connection) -> None:
     """Version 1. ``messages.position`` grows in the order in which messages got their seq, over all channels.
 
     ``queued`` holds the user's messages that have no seq yet; ``whole_parts`` what pages never read.
-    ``search_state.upto`` is the position up to which messages are in the search index.
+    ``search_state.upto`` is the position up to which messages are in the search index, ``forgotten`` what has been
+    deleted since and is in it still.
     """
     for statement in _VERSION_1.split(";"):
         connection.execute(statement)
@@ -83,6 +85,15 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> No
                 connection.execute("ROLLBACK")
 
 
+def has_index(connection: sqlite3.Connection) -> bool:
+    """Whether a search index is there to read."""
+    try:
+        connection.execute("SELECT rowid FROM found LIMIT 0")
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
 def create_index(connection: sqlite3.Connection) -> bool:
     """Make the search index if this SQLite can; False: search reads the messages instead.
 
@@ -96,6 +107,7 @@ def create_index(connection: sqlite3.Connection) -> bool:
         (upto,) = connection.execute("SELECT upto FROM search_state").fetchone()
         if upto == 0:
             connection.execute("INSERT INTO found (found) VALUES ('delete-all')")
+            connection.execute("DELETE FROM forgotten")
         else:
             connection.execute("SELECT rowid FROM found LIMIT 0")
     except sqlite3.DatabaseError:  # no FTS5, no trigrams, or the index is damaged

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.protocol.base import encode
 from sidekicks_bridge.protocol.parts import NoticePart, TextPart, ToolCallPart
 from sidekicks_bridge.protocol.requests import SearchHit
 from sidekicks_bridge.store.decode import decode_message
@@ -26,7 +27,11 @@ SCAN_ROWS = 20_000
 TEXT_LIMIT = 256 * 1024
 """How much of one message can be found, in code points: indexing is slow, and a message can be huge."""
 GRAM = 3
+ASKED_WORDS, ASKED_LENGTH = 32, 1_000
+"""What SQLite is asked for of a query; it refuses expressions that grow without end. All words are checked after."""
 
+_PUT_IN = "INSERT INTO found (rowid, text) VALUES (?, ?)"
+_TAKE_OUT = "INSERT INTO found (found, rowid, text) VALUES ('delete', ?, ?)"
 _SNIPPET_BEFORE = 40
 _SNIPPET_LENGTH = 160
 
@@ -50,13 +55,15 @@ def find(
     if not words or limit < 1:
         return hits
     folded = [word.casefold() for word in words]
-    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
-    for (data,) in _candidates(connection, words, *_filter(channel_id, author), index=index):
+    asked = [word for word in words if len(word) <= ASKED_LENGTH][:ASKED_WORDS]
+    for (data,) in _candidates(connection, asked, *_filter(channel_id, author), index=index):
         message = decode_message(data)
         text = search_text(message)
         searched = text.casefold()
         if all(word in searched for word in folded):
-            hits.append(SearchHit(message=message, channel_id=message.channel_id, snippet=_snippet(text, pattern)))
+            # Folding may change lengths (ß), and with them where the match lies.
+            place = searched.find(folded[0]) if len(searched) == len(text) else _place(text, words[0])
+            hits.append(SearchHit(message=message, channel_id=message.channel_id, snippet=_snippet(text, place)))
             if len(hits) == limit:
                 break
     return hits
@@ -82,10 +89,7 @@ def _candidates(
     (upto,) = connection.execute("SELECT upto FROM search_state").fetchone() if index else (0,)
     long_words = [word for word in words if len(word) >= GRAM]
     if not (upto and long_words):
-        order = f"m.seq DESC LIMIT {SCAN_ROWS}" if "channel" in values else f"m.position DESC LIMIT {SCAN_ROWS}"
-        inner = "m.channel_id = :channel" if "channel" in values else "TRUE"
-        newest = f"SELECT * FROM messages AS m WHERE {inner} ORDER BY {order}"  # noqa: S608  our own words
-        yield from connection.execute(f"SELECT data FROM ({newest}) AS m WHERE TRUE{conditions}", values)  # noqa: S608
+        yield from _scan(connection, words, conditions, values)
         return
     match = " ".join('"' + word.replace('"', '""') + '"' for word in long_words)
     for source in (
@@ -97,50 +101,82 @@ def _candidates(
         yield from connection.execute(statement, values | {"upto": upto, "match": match})
 
 
-def _snippet(text: str, pattern: re.Pattern[str]) -> str:
-    """One line of plain text around the first match, `…` where it was cut."""
-    match = pattern.search(text)
-    start = max(0, (match.start() if match else 0) - _SNIPPET_BEFORE)
+def _scan(
+    connection: sqlite3.Connection, words: list[str], conditions: str, values: dict[str, str | int]
+) -> Iterator[tuple[bytes]]:
+    """The newest messages (of the channel) that may match, found by SQLite in the JSON as it is stored."""
+    newest = "SELECT * FROM messages AS m"
+    newest += " WHERE m.channel_id = :channel ORDER BY m.seq" if "channel" in values else " ORDER BY m.position"
+    found: dict[str, str | int | bytes] = {**values, "rows": SCAN_ROWS}
+    for number, word in enumerate(words):
+        stored = encode(word)[1:-1]
+        if word.isascii():
+            found[f"word{number}"] = "%" + re.sub(r"([%_\\])", r"\\\1", stored.decode()) + "%"
+            conditions += f" AND CAST(m.data AS TEXT) LIKE :word{number} ESCAPE '\\'"
+        elif word.upper() == word.casefold():
+            found[f"word{number}"] = stored
+            conditions += f" AND instr(m.data, :word{number})"
+    statement = f"SELECT data FROM ({newest} DESC LIMIT :rows) AS m WHERE TRUE{conditions}"  # noqa: S608  our own words
+    yield from connection.execute(statement, found)
+
+
+def _place(text: str, word: str) -> int:
+    match = re.search(re.escape(word), text, re.IGNORECASE)
+    return match.start() if match else 0
+
+
+def _snippet(text: str, place: int) -> str:
+    """One line of plain text around ``place``, `…` where it was cut."""
+    start = max(0, place - _SNIPPET_BEFORE)
     end = start + _SNIPPET_LENGTH
     line = " ".join(text[start:end].split())
     return ("…" if start else "") + line + ("…" if end < len(text) else "")
 
 
 def index_some(connection: sqlite3.Connection, count: int = INDEX_STEP) -> bool:
-    """Index the next ``count`` messages in one transaction; whether there may be more."""
-    (upto,) = connection.execute("SELECT upto FROM search_state").fetchone()
-    rows = connection.execute(
-        "SELECT position, data FROM messages WHERE position > ? ORDER BY position LIMIT ?", (upto, count)
+    """Bring the index up by ``count`` messages at most, in one transaction; whether there may be more."""
+    gone = connection.execute("SELECT position, data FROM forgotten LIMIT ?", (count,)).fetchall()
+    new = connection.execute(
+        "SELECT position, data FROM messages WHERE position > (SELECT upto FROM search_state)"
+        " ORDER BY position LIMIT ?",
+        (count - len(gone),),
     ).fetchall()
-    if not rows:
+    if not (gone or new):
         return False
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executemany(
-            "INSERT INTO found (rowid, text) VALUES (?, ?)",
-            [(position, search_text(decode_message(data))) for position, data in rows],
-        )
-        connection.execute("UPDATE search_state SET upto = ?", (rows[-1][0],))
+        connection.executemany(_TAKE_OUT, _texts(gone))
+        connection.executemany("DELETE FROM forgotten WHERE position = ?", [(position,) for position, _ in gone])
+        connection.executemany(_PUT_IN, _texts(new))
+        if new:
+            connection.execute("UPDATE search_state SET upto = ?", (new[-1][0],))
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-    return len(rows) == count
+    return len(gone) + len(new) == count
 
 
-def forget(connection: sqlite3.Connection, position: int, data: bytes) -> bool:
-    """Take a message out of the index, in the caller's transaction; False if it is not in it (yet)."""
-    (upto,) = connection.execute("SELECT upto FROM search_state").fetchone()
-    if position > upto:
-        return False
-    connection.execute(
-        "INSERT INTO found (found, rowid, text) VALUES ('delete', ?, ?)", (position, search_text(decode_message(data)))
-    )
-    return True
+def _texts(rows: list[tuple[int, bytes]]) -> list[tuple[int, str]]:
+    return [(position, search_text(decode_message(data))) for position, data in rows]
 
 
-def reindex(connection: sqlite3.Connection, position: int, old: bytes, new: Message) -> None:
+def replace(connection: sqlite3.Connection, position: int, old: bytes, new: Message) -> None:
     """A message was replaced: bring the index up, in the caller's transaction, if it is there and its text differs."""
+    (upto,) = connection.execute("SELECT upto FROM search_state").fetchone()
     text = search_text(new)
-    if text != search_text(decode_message(old)) and forget(connection, position, old):
-        connection.execute("INSERT INTO found (rowid, text) VALUES (?, ?)", (position, text))
+    if position <= upto and text != search_text(decode_message(old)):
+        connection.executemany(_TAKE_OUT, _texts([(position, old)]))
+        connection.execute(_PUT_IN, (position, text))
+
+
+def forget(connection: sqlite3.Connection, condition: str, value: str) -> None:
+    """Messages are about to be deleted: have them taken out of the index when there is time.
+
+    Taking them out costs as much as putting them in. Until then nothing finds them: a hit counts only with its message.
+    """
+    connection.execute(
+        "INSERT INTO forgotten (position, data) SELECT position, data FROM messages"  # noqa: S608  our own words
+        f" WHERE {condition} AND position <= (SELECT upto FROM search_state)",
+        (value,),
+    )

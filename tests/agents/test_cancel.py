@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from sidekicks_bridge.agents.contract import PermissionAsk, PromptResult, ToolCallUpdate
+from sidekicks_bridge.agents.contract import PermissionAsk, PromptResult
 from sidekicks_bridge.protocol.errors import SidekicksError
 from tests.agents.test_bad import still_answers
 from tests.agents.world import World, fake, world
 from tests.fake_agent.gates import Gates
+from tests.fake_agent.log import prompts, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +50,29 @@ async def test_cancel_keeps_what_was_said_and_waits_for_the_answer(tmp_path: Pat
 
 
 @pytest.mark.anyio
-async def test_cancel_marks_open_tool_calls(tmp_path: Path) -> None:
+async def test_a_cancel_before_the_prompt_is_handed_over(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
-        await run_and_cancel(w, "!tool read done !tool-open execute make !hang", lambda: len(w.sink.updates) > 3)
-        last = w.sink.of(ToolCallUpdate)[-1]
-        assert (last.status, last.id) == ("cancelled", w.sink.of(ToolCallUpdate)[-2].id)
+        w.configure(fake(env={"FAKE_AGENT_LOG": str(tmp_path / "log")}))
+        async with w.session() as session:
+            session.cancel()
+            assert (await session.prompt(session.blocks("never sent", []))).stop_reason == "cancelled"
+        async with w.session() as session:
+            await session.prompt(session.blocks("sent", []))
+            session.cancel()
+        await still_answers(w)
+    assert prompts(tmp_path / "log") == ["sent", "still there?"]
+    assert not received(tmp_path / "log", "session/cancel")
+
+
+@pytest.mark.anyio
+async def test_who_stops_waiting_for_an_answer_ends_the_agent(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        with anyio.CancelScope() as scope:
+            w.sink.on_ask = lambda _ask: scope.cancel()
+            await w.ask("!permit rm")
+        assert w.sink.withdrawn == w.sink.asks
+        await w.sink.until(lambda: w.manager.state("fake") == ("stopped", None))
+        await still_answers(w)
 
 
 @pytest.mark.anyio

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from anyio.abc import ByteReceiveStream, ByteSendStream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ class Frames:
         self.noise += line
 
 
-class Stdin:
+class Stdin(ByteSendStream):
     async def send(self, item: bytes) -> None:
         raise AssertionError("nothing is sent here")
 
@@ -103,7 +104,7 @@ class Stdin:
         return
 
 
-class Stdout:
+class Stdout(ByteReceiveStream):
     """The agent's output in given blocks."""
 
     def __init__(self, blocks: list[bytes]) -> None:
@@ -122,7 +123,7 @@ def read_all(blocks: list[bytes]) -> tuple[Frames, list[dict[str, Any]]]:
     frames, responses = Frames(), []
 
     async def main() -> None:
-        transport = TolerantTransport(Stdin(), Stdout(blocks), frames)  # type: ignore[arg-type] - duck-typed streams
+        transport = TolerantTransport(Stdin(), Stdout(blocks), frames)
         while (response := await transport.receive()) is not None:
             responses.append(response)
 

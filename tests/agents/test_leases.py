@@ -37,7 +37,7 @@ async def test_first_come_first_served(tmp_path: Path) -> None:
         async with await w.manager.lease("fake", "c0", w.on_wait("c0")):
             for channel in ("c1", "c2", "c3"):
                 tasks.start_soon(use, channel)
-                await w.sink.until(lambda channel=channel: w.waits and w.waits[-1][0] == channel)
+                await anyio.wait_all_tasks_blocked()
             busy = WaitsFor(reason="agentBusy", agent="fake", channel_id="c0")
             assert w.waits == [("c1", busy), ("c2", busy), ("c3", busy)]
             assert w.manager.waits_for("fake", "c9") == busy
@@ -129,9 +129,10 @@ async def test_an_idle_agent_is_stopped(tmp_path: Path) -> None:
     async with world(tmp_path, idle_stop=0.1) as w:
         await w.ask("hi")
         await w.sink.until(lambda: w.manager.state("fake")[0] == "stopped")
-        async with w.session(), anyio.create_task_group() as tasks:
-            tasks.start_soon(anyio.sleep, 0.3)
-        assert w.manager.state("fake")[0] == "ready", "in use is not idle"
+        async with w.session():
+            with anyio.move_on_after(0.3) as in_use:
+                await w.sink.until(lambda: w.manager.state("fake")[0] == "stopped")
+            assert in_use.cancelled_caught, "in use is not idle"
         await w.sink.until(lambda: w.manager.state("fake")[0] == "stopped")
 
 

@@ -15,8 +15,12 @@ import anyio
 import pytest
 
 from sidekicks_bridge.agents import reaper
-from sidekicks_bridge.agents.process import build_argv, build_environment
-from tests.agents.world import Spec, fake, world
+from sidekicks_bridge.agents.manager import AgentManager
+from sidekicks_bridge.agents.process import build_argv
+from sidekicks_bridge.clock import SystemClock
+from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.errors import SidekicksError
+from tests.agents.world import Bounds, Sink, Spec, fake, world
 from tests.fake_agent.log import records
 
 if TYPE_CHECKING:
@@ -32,9 +36,17 @@ def alive(pid: int) -> bool:
 
 
 async def all_gone(pids: Iterable[int]) -> None:
+    """Wait for the end of processes that are not our children."""
     with anyio.fail_after(5):
-        while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - no event tells of other people's processes
-            await anyio.sleep(0.01)
+        for pid in pids:
+            try:
+                handle = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+            try:
+                await anyio.wait_readable(handle)
+            finally:
+                os.close(handle)
 
 
 @pytest.mark.anyio
@@ -102,6 +114,57 @@ async def test_a_killed_bridge_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_cancelled_task_group_leaves_nothing(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+
+    async def read_buffer(_path: str) -> str | None:
+        return None
+
+    async with anyio.create_task_group() as tasks:
+        manager = AgentManager(tasks, Sink(), SystemClock(), Ulids(), read_buffer)
+        manager.configure([fake(f"--ignore-eof --ignore-term --spawn-child {pids}")], Bounds())
+        await manager.start("fake")
+        tree = json.loads(pids.read_text(encoding="utf-8"))
+        assert all(alive(pid) for pid in tree.values())
+        tasks.cancel_scope.cancel()
+    assert not any(alive(pid) for pid in tree.values())
+    await manager.aclose()
+
+
+def test_a_killed_reaper_is_replaced_and_knows_what_it_knew() -> None:
+    watch = reaper.Reaper()
+    with (
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as first,
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as second,
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as ended,
+    ):
+        watch.add(first.pid, "one")
+        watch.add(ended.pid, "three")
+        assert watch._process is not None
+        watch._process.kill()
+        watch._process.wait()
+        watch.remove(ended.pid)
+        watch.add(second.pid, "two")
+        watch.close()
+        assert (first.wait(5), second.wait(5), ended.poll()) == (-signal.SIGKILL, -signal.SIGKILL, None)
+        ended.kill()
+
+
+@pytest.mark.anyio
+async def test_the_log_is_kept_in_a_file_too(tmp_path: Path) -> None:
+    async def read_buffer(_path: str) -> str | None:
+        return None
+
+    async with anyio.create_task_group() as tasks:
+        manager = AgentManager(tasks, Sink(), SystemClock(), Ulids(), read_buffer, tmp_path)
+        manager.configure([fake("--banner --stderr 'no 100% key' --exit 1")], Bounds())
+        with pytest.raises(SidekicksError, match="no 100% key"):
+            await manager.start("fake")
+        await manager.aclose()
+    assert "no 100% key\n" in (tmp_path / "fake.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.anyio
 async def test_closing_stops_all_at_the_same_time(tmp_path: Path) -> None:
     names = ["a", "b", "c"]
     async with world(tmp_path) as w:
@@ -166,11 +229,9 @@ def test_arguments_are_never_split_again(tmp_path: Path) -> None:
 
 
 def test_a_built_in_agent_is_this_very_python(tmp_path: Path) -> None:
-    spec = Spec(name="scout", builtin="scout")
-    assert build_argv(spec, {}, str(tmp_path)) == [sys.executable, "-m", "sidekicks_bridge.builtin", "scout"]
-    environment = build_environment({"PYTHONPATH": "/x"}, spec, "mark")
-    root, _, inherited = environment["PYTHONPATH"].partition(os.pathsep)
-    assert (Path(root, "sidekicks_bridge", "builtin").is_dir(), inherited) == (True, "/x")
+    program, *args = build_argv(Spec(name="scout", builtin="scout"), {}, str(tmp_path))
+    assert program == sys.executable
+    assert args
 
 
 def test_the_reaper_spares_a_pid_that_was_given_away() -> None:

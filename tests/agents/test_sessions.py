@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from sidekicks_bridge.agents.contract import CommandsUpdate, SettingsUpdate, TextChunk, UsageUpdate
+from sidekicks_bridge.agents.contract import CommandsUpdate, SettingsUpdate, TextChunk, ToolCallUpdate, UsageUpdate
 from sidekicks_bridge.protocol.errors import SidekicksError
 from tests.agents.world import World, fake, world
 from tests.fake_agent.log import received as messages
@@ -254,3 +255,24 @@ async def test_what_comes_after_the_answer_is_passed_on(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.ask("!bad late")
         await w.sink.until(lambda: "LATE" in w.sink.text())
+
+
+@pytest.mark.anyio
+async def test_what_is_said_in_a_closed_session_reaches_nobody(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        async with w.session(channel="c1") as session:
+            first = session.id
+        w.manager.close_session("fake", "c1")
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "ghost"}}
+        frame = json.dumps({"sessionId": first, "update": update})
+        await w.ask(f"!notify session/update {frame} !say mine", channel="c2")
+        assert w.sink.text("c2") == "mine"
+        assert not w.sink.text("c1")
+
+
+@pytest.mark.anyio
+async def test_titles_are_one_line_that_hides_nothing(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.ask("!bad newline-title !title New")
+        assert len(w.sink.updates) == 2, "the title an agent gives its session is no part of the talk"
+        assert w.sink.of(ToolCallUpdate)[0].title == "rm -rf / evil"

@@ -160,15 +160,13 @@ def test_a_bug_in_a_turn_is_an_error_and_the_agent_lives(root: Path, capfd: pyte
     from_agent, outgoing = os.pipe()
     prompt = {"sessionId": "", "prompt": [{"type": "text", "text": "hello"}]}
     agent = threading.Thread(target=AcpAgent("x", "X", lambda _: Broken(), incoming, outgoing).run)
-    frame: dict[str, Any] = {}
     with open(to_agent, "w", encoding="utf-8") as stdin, open(from_agent, encoding="utf-8") as stdout:  # noqa: PTH123
         agent.start()
+        frame: dict[str, Any] = {}
         for method, params in [("session/new", {"cwd": str(root)}), ("session/prompt", prompt), ("initialize", {})]:
             stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
             stdin.flush()
-            frame = json.loads(stdout.readline())
-            while frame.get("id") != method:
-                frame = json.loads(stdout.readline())
+            frame = next(frame for frame in map(json.loads, stdout) if frame.get("id") == method)
             prompt["sessionId"] = frame.get("result", {}).get("sessionId", "")
             if method == "session/prompt":
                 assert frame["error"] == {"code": -32603, "message": "KeyError: 'bug'"}

@@ -78,7 +78,14 @@ def test_a_hopeless_pattern_is_given_up(root: Path, monkeypatch: pytest.MonkeyPa
 def test_a_cancel_kills_the_search(root: Path) -> None:
     (root / "hopeless.txt").write_text("a" * 60 + "!", encoding="utf-8")
     with pytest.raises(TurnCancelledError):
-        find(Workspace(str(root)), "^(a+)+$", ["hopeless.txt"], quiet_turn(CancelledOnceArmed))
+        # More paths than a pipe holds: the cancel may come while they are being handed over.
+        find(Workspace(str(root)), "^(a+)+$", ["hopeless.txt"] * 20_000, quiet_turn(CancelledOnceArmed))
+
+
+def test_a_search_process_that_fails_is_not_taken_for_a_slow_one(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RuntimeError, match="ended with status 1"):
+        find(Workspace(str(root)), "(", [], quiet_turn())
+    assert "Traceback" in capfd.readouterr().err
 
 
 def test_files(scout: AgentClient, root: Path) -> None:

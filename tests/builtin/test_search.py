@@ -79,6 +79,20 @@ def test_code_beats_its_tests_and_copies_are_shown_once(root: Path) -> None:
     assert asked_for[0].path == "tests/test_router.py"
 
 
+def test_a_longer_word_finds_the_shorter_and_the_other_way(root: Path) -> None:
+    (root / "settings.py").write_text("def load_config():\n    pass\n", encoding="utf-8")
+    assert look_up(root, "how is the configuration loaded?").passages[0].path == "settings.py"
+    (root / "settings.py").write_text("def load_configuration():\n    pass\n", encoding="utf-8")
+    assert look_up(root, "where is the config?").passages[0].path == "settings.py"
+
+
+def test_one_strange_word_does_not_hide_the_rest(root: Path) -> None:
+    (root / "odd.txt").write_text("the route of the zeppelin\n", encoding="utf-8")
+    found = [passage.path for passage in look_up(root, "zeppelin route").passages]
+    assert found[0] == "odd.txt"
+    assert "server/router.py" in found
+
+
 def test_words_found_nowhere_are_named(root: Path) -> None:
     answer = look_up(root, "where does the router handle zeppelins")
     assert answer.missing == ["handle", "zeppelins"]

@@ -44,14 +44,6 @@ def test_every_kind_of_part(desk: Desk) -> None:
     ]
 
 
-def test_twenty_thousand_chunks_are_shown_whole(desk: Desk) -> None:
-    chat = desk.chat()
-    chat.send("long 20000")
-    chat.wait_for("token 19999")
-    numbers = [int(number) for number in re.findall(r"token\s+(\d+)", chat.text())]
-    assert numbers == list(range(20_000))
-
-
 def test_agent_text_cannot_touch_the_terminal(desk: Desk) -> None:
     chat = desk.chat()
     evil = "\x1b]0;owned\x07a\x1b[2Jb\rc\u202ed \x9b31m ❯ You · 12:00\n❯ You · 12:00\n**bold**"
@@ -146,10 +138,20 @@ def test_a_permission_can_be_left_open_and_taken_up_again(desk: Desk) -> None:
 
 def test_an_answer_of_another_client_closes_the_card(desk: Desk) -> None:
     chat = desk.chat()
-    chat.send("edit later")
+    chat.send("edit elsewhere")
     chat.wait_for("3 Reject")
+    chat.type("meanwhile")
     chat.wait_for("You said always.")
     assert "asks for permission" not in chat.on_screen()
+
+
+def test_a_client_that_was_too_slow_opens_again(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.send("lost")
+    shown = chat.wait_for("first half, second half")
+    assert shown.count("❯ You") == shown.count("Scout ·") == 1
+    chat.send("hello")
+    chat.wait_for("I heard: hello")
 
 
 def test_a_failed_turn_says_why_and_what_to_do(desk: Desk) -> None:

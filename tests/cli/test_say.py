@@ -39,6 +39,7 @@ def run(desk: Desk, verb: str, *arguments: str, typed: str = "") -> subprocess.C
         (["@bob", "hello"], 0, "I heard: hello\n", ""),
         (["#general", "@bob @scout hi"], 0, "Bob:\nI heard: @bob @scout hi\n\nScout:\nI heard: @bob @scout hi\n", ""),
         (["#general", "long 3"], 0, "token 0 token 1 token 2 \n", ""),
+        (["#general", "lost"], 0, "first half, second half\n", ""),
         (["#general", "edit"], 0, "You said no.\n", REJECTED),
         (["#general", "edit", "--allow", "never"], 0, "You said no.\n", REJECTED),
         (["#general", "edit", "--allow", "once"], 0, "You said yes.\n", ALLOWED),
@@ -142,3 +143,27 @@ def test_a_dumb_terminal_gets_plain_lines(desk: Desk) -> None:
     terminal.key("ctrl-d")
     assert terminal.wait_for_end() == 0
     assert b"\x1b" not in terminal.raw
+
+
+def test_a_reader_that_stops_reading_ends_it_quietly(desk: Desk) -> None:
+    saying = subprocess.Popen(
+        with_peer("say", "#general", "long 50000"),
+        cwd=desk.folder,
+        env=desk.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert saying.stdout is not None
+    assert saying.stderr is not None
+    with saying.stdout, saying.stderr:
+        assert saying.stdout.read(6) == b"token "
+        saying.stdout.close()
+        assert saying.stderr.read() == b""
+        assert saying.wait(20) == 1
+
+
+def test_the_locale_does_not_matter(desk: Desk) -> None:
+    desk.env |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert run(desk, "say", "#general", "-", typed="grüße 处理 🦊").stdout == "I heard: grüße 处理 🦊\n"
+    assert run(desk, "chat", "general", typed="grüße 处理\n").stdout == "I heard: grüße 处理\n"

@@ -118,10 +118,11 @@ def test_a_file_that_exists_is_not_touched_but_the_schema_is_refreshed(file: Pat
     assert (file.parent / SCHEMA_FILE).read_text(encoding="utf-8") == config_schema_text()
 
 
-def test_a_place_where_nothing_can_be_made(tmp_path: Path) -> None:
+def test_a_place_where_nothing_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plain").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "plain"))
     with pytest.raises(SidekicksError, match=r"cannot be made: .* Name another one with --config") as caught:
-        create(tmp_path / "plain" / "config.yaml")
+        ensure(locate(environ={}))
     assert caught.value.code == "configUnwritable"
 
 

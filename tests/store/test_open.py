@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sidekicks_bridge import lock, paths
 from sidekicks_bridge.protocol.errors import SidekicksError
-from sidekicks_bridge.store import lock
 from sidekicks_bridge.store.contract import PutChannel, PutMessage, PutValue
-from sidekicks_bridge.store.open import CONFIG_PATH, DATABASE, LOCK, open_channel_preferences, open_store, use_journal
+from sidekicks_bridge.store.open import CONFIG_PATH, DATABASE, open_channel_preferences, open_store, use_journal
 from tests.store.conftest import CONFIG
 from tests.store.make import channel, text_message
 
@@ -75,7 +75,7 @@ async def test_only_the_user_can_read_it(tmp_path: Path, mask: int) -> None:
         await store.write(PutChannel(channel("c1")))
         assert store.persistent
         assert {path.name: oct(mode(path)) for path in folder.iterdir()} == dict.fromkeys(
-            (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK, CONFIG_PATH), "0o600"
+            (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "bridge.lock", CONFIG_PATH), "0o600"
         )
         assert {oct(mode(each)) for each in (folder, folder.parent, folder.parent.parent)} == {"0o700"}
         await store.close()
@@ -109,10 +109,12 @@ async def test_each_configuration_has_its_own_place(tmp_path: Path, monkeypatch:
 
 
 async def test_a_second_bridge_runs_in_memory_and_names_the_first(folder: Path) -> None:
-    first = await open_store(CONFIG, folder=folder, socket="/run/bridge.sock")
+    folder.mkdir(parents=True, exist_ok=True)
+    held = lock.take(paths.lock_path(folder), lock.Holder(socket="/run/bridge.sock"))
+    first = await open_store(CONFIG, folder=folder, held=held)
     second = await open_store(CONFIG, folder=folder)
     await works_in_memory(second, f"process {os.getpid()}", str(CONFIG), "Close it")
-    holder = lock.read_holder(folder / LOCK)
+    holder = lock.read_holder(paths.lock_path(folder))
     assert holder == lock.Holder(socket="/run/bridge.sock")
     assert await first.channels() == []
     await first.close()
@@ -176,7 +178,7 @@ async def test_a_read_only_data_folder(own: Path) -> None:
     with ordinary_user():
         own.chmod(0o500)
         store = await open_store(CONFIG, folder=own)
-        await works_in_memory(store, str(own), "Permission denied", "Make the folder usable")
+        await works_in_memory(store, str(own), "Permission denied", "Put that right")
         preferences = await open_channel_preferences(CONFIG, store, folder=own)
         preferences.set_draft("c1", "kept while it runs")
         assert preferences.draft("c1") == "kept while it runs"

@@ -16,8 +16,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from sidekicks_bridge import lock
 from sidekicks_bridge.protocol.errors import SidekicksError
-from sidekicks_bridge.store import lock, preferences
+from sidekicks_bridge.store import preferences
 from sidekicks_bridge.store.open import open_channel_preferences, open_global_preferences
 from sidekicks_bridge.store.preferences import RECENT_LIMIT, ChannelPreferences, GlobalPreferences, Preferences
 from sidekicks_bridge.store.tables import AtomicStorage, read_tables

@@ -745,6 +745,38 @@ export interface Attention {
   items: AttentionItem[];
 }
 
+/** Write a channel's whole history to `path` (absolute), as Markdown for people or JSON lines for programs. */
+export interface ExportChannel {
+  channelId: string;
+  path: string;
+  format?: "json" | "markdown";
+}
+
+/** What was written. */
+export interface ExportedChannel {
+  path: string;
+  messages: number;
+}
+
+/** A client that is attached now; `you`: the one that asks. */
+export interface AttachedClient {
+  name: string;
+  folder?: string;
+  attachedAt: string;
+  you?: boolean;
+}
+
+/** Who owns, who is attached, what runs and what waits. */
+export interface BridgeStatus {
+  pid: number;
+  bridgeVersion: string;
+  protocolVersion: number;
+  kind: "editor" | "hub";
+  startedAt: string;
+  clients: AttachedClient[];
+  state: State;
+}
+
 /** An absolute path. */
 export interface DocumentPath {
   path: string;
@@ -851,6 +883,9 @@ export interface AttentionChanged {
   count: number;
 }
 
+/** The owner is ending: what streams is kept as interrupted; a new one starts when the client does. */
+export type BridgeStopping = Record<string, never>;
+
 /** This client was too slow for the channel's events; open it again. */
 export interface ChannelDesynced {
   channelId: string;
@@ -878,6 +913,8 @@ export interface Methods {
   "sidekicks/channel/remove": { params: ChannelAgent; result: Channel };
   /** Set the read mark that all clients share. */
   "sidekicks/channel/markRead": { params: MarkRead; result: Empty };
+  /** Write the whole history to a file. */
+  "sidekicks/channel/export": { params: ExportChannel; result: ExportedChannel };
   /** Learn the members' slash commands. */
   "sidekicks/channel/prepare": { params: ChannelRef; result: PreparedCommands };
   /** Send a user's message. */
@@ -930,6 +967,10 @@ export interface Methods {
   "sidekicks/attention/list": { params: Empty; result: Attention };
   /** Keep what stands in a composer. */
   "sidekicks/draft/set": { params: ChannelText; result: Empty };
+  /** Who owns, who is attached, what runs and waits. */
+  "sidekicks/bridge/status": { params: Empty; result: BridgeStatus };
+  /** End the owner: clients are told, what streams is kept. */
+  "sidekicks/bridge/stop": { params: Empty; result: Empty };
 }
 
 /** Requests that the bridge makes and the client answers. */
@@ -970,6 +1011,8 @@ export interface Events {
   "sidekicks/storage/changed": StorageChanged;
   /** How much waits for the user. */
   "sidekicks/attention/changed": AttentionChanged;
+  /** The owner is ending. */
+  "sidekicks/bridge/stopping": BridgeStopping;
   /** Reopen the channel. */
   "sidekicks/channel/desynced": ChannelDesynced;
 }

@@ -650,6 +650,34 @@
 ---@class (exact) sidekicks.Attention
 ---@field items sidekicks.AttentionItem[]
 
+--- Write a channel's whole history to `path` (absolute), as Markdown for people or JSON lines for programs.
+---@class (exact) sidekicks.ExportChannel
+---@field channelId string
+---@field path string
+---@field format? "json"|"markdown"
+
+--- What was written.
+---@class (exact) sidekicks.ExportedChannel
+---@field path string
+---@field messages integer
+
+--- A client that is attached now; `you`: the one that asks.
+---@class (exact) sidekicks.AttachedClient
+---@field name string
+---@field folder? string
+---@field attachedAt string
+---@field you? boolean
+
+--- Who owns, who is attached, what runs and what waits.
+---@class (exact) sidekicks.BridgeStatus
+---@field pid integer
+---@field bridgeVersion string
+---@field protocolVersion integer
+---@field kind "editor"|"hub"
+---@field startedAt string
+---@field clients sidekicks.AttachedClient[]
+---@field state sidekicks.State
+
 --- An absolute path.
 ---@class (exact) sidekicks.DocumentPath
 ---@field path string
@@ -740,6 +768,9 @@
 ---@class (exact) sidekicks.AttentionChanged
 ---@field count integer
 
+--- The owner is ending: what streams is kept as interrupted; a new one starts when the client does.
+---@class (exact) sidekicks.BridgeStopping
+
 --- This client was too slow for the channel's events; open it again.
 ---@class (exact) sidekicks.ChannelDesynced
 ---@field channelId string
@@ -762,6 +793,7 @@
 ---@overload fun(method: "sidekicks/channel/invite", params: sidekicks.ChannelAgent, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Channel))
 ---@overload fun(method: "sidekicks/channel/remove", params: sidekicks.ChannelAgent, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Channel))
 ---@overload fun(method: "sidekicks/channel/markRead", params: sidekicks.MarkRead, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/channel/export", params: sidekicks.ExportChannel, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ExportedChannel))
 ---@overload fun(method: "sidekicks/channel/prepare", params: sidekicks.ChannelRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.PreparedCommands))
 ---@overload fun(method: "sidekicks/message/send", params: sidekicks.SendMessage, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.SentMessage))
 ---@overload fun(method: "sidekicks/message/preview", params: sidekicks.ChannelText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Route))
@@ -788,6 +820,8 @@
 ---@overload fun(method: "sidekicks/config/recent", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.RecentConfigs))
 ---@overload fun(method: "sidekicks/attention/list", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Attention))
 ---@overload fun(method: "sidekicks/draft/set", params: sidekicks.ChannelText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/bridge/status", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.BridgeStatus))
+---@overload fun(method: "sidekicks/bridge/stop", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 
 --- Handlers of the bridge's notifications, by name.
 ---@class (exact) sidekicks.EventHandlers
@@ -806,6 +840,7 @@
 ---@field ["sidekicks/config/changed"]? fun(params: sidekicks.ConfigChanged) The configuration was reloaded, or refused.
 ---@field ["sidekicks/storage/changed"]? fun(params: sidekicks.StorageChanged) History is kept, or not.
 ---@field ["sidekicks/attention/changed"]? fun(params: sidekicks.AttentionChanged) How much waits for the user.
+---@field ["sidekicks/bridge/stopping"]? fun(params: sidekicks.BridgeStopping) The owner is ending.
 ---@field ["sidekicks/channel/desynced"]? fun(params: sidekicks.ChannelDesynced) Reopen the channel.
 
 return {
@@ -821,6 +856,7 @@ return {
     "sidekicks/channel/invite",
     "sidekicks/channel/remove",
     "sidekicks/channel/markRead",
+    "sidekicks/channel/export",
     "sidekicks/channel/prepare",
     "sidekicks/message/send",
     "sidekicks/message/preview",
@@ -847,6 +883,8 @@ return {
     "sidekicks/config/recent",
     "sidekicks/attention/list",
     "sidekicks/draft/set",
+    "sidekicks/bridge/status",
+    "sidekicks/bridge/stop",
     "sidekicks/document/read",
   },
   events = {
@@ -865,6 +903,7 @@ return {
     "sidekicks/config/changed",
     "sidekicks/storage/changed",
     "sidekicks/attention/changed",
+    "sidekicks/bridge/stopping",
     "sidekicks/channel/desynced",
   },
 }

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sidekicks_bridge import __version__
+from sidekicks_bridge import __version__, lock
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
-from sidekicks_bridge.store import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 HOLD = """
 import sys
 from pathlib import Path
-from sidekicks_bridge.store import lock
+from sidekicks_bridge import lock
 held = lock.take(Path(sys.argv[1]), lock.Holder(socket="/run/x.sock"))
 print("held", flush=True)
 sys.stdin.read()
@@ -116,7 +115,7 @@ def test_waiting_ends_with_the_lock_or_in_time(path: Path, other: subprocess.Pop
 
 
 def test_nothing_for_posix_only_is_imported_by_importing_it() -> None:
-    code = "import sys, sidekicks_bridge.store.lock; print(*{'fcntl', 'resource', 'pwd'} & set(sys.modules))"
+    code = "import sys, sidekicks_bridge.lock; print(*{'fcntl', 'resource', 'pwd'} & set(sys.modules))"
     bare = "import sys, subprocess, asyncio; print(*{'fcntl', 'resource', 'pwd'} & set(sys.modules))"
     loaded, already = (
         subprocess.run([sys.executable, "-c", each], check=True, capture_output=True, text=True).stdout.split()

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RUNS = 7
 
 COMMANDS = {
@@ -29,7 +29,9 @@ COMMANDS = {
 def measure(arguments: list[str]) -> tuple[float, int]:
     """Milliseconds from start to end of one run, and its greatest memory in KiB."""
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = (time.perf_counter() - started) * 1000
     process.returncode = os.waitstatus_to_exitcode(status)

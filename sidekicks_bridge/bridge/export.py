@@ -1,0 +1,70 @@
+"""Writing a channel's history to a file, page by page: memory does not grow with the history."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+import anyio.to_thread
+
+from sidekicks_bridge.bridge.transcript import markdown_of
+from sidekicks_bridge.private_files import private_file
+from sidekicks_bridge.protocol.base import encode
+from sidekicks_bridge.protocol.errors import SidekicksError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from sidekicks_bridge.protocol.types import Message
+    from sidekicks_bridge.store.contract import Store
+
+PAGE = 200
+Format = Literal["markdown", "json"]
+
+
+async def pages(store: Store, channel_id: str) -> AsyncIterator[list[Message]]:
+    """All finished messages of a channel, oldest first, a page at a time."""
+    after = 0
+    while True:
+        page = await store.page(channel_id, after=after, limit=PAGE)
+        if page.messages:
+            yield page.messages
+            after = page.messages[-1].seq or after
+        if not page.has_more or not page.messages:
+            return
+
+
+def rendered(message: Message, kind: Format) -> str:
+    """One message in the chosen form, with its line end."""
+    return markdown_of(message) + "\n" if kind == "markdown" else encode(message).decode() + "\n"
+
+
+async def export_channel(
+    store: Store,
+    channel_id: str,
+    title: str,
+    kind: Format,
+    path: Path,
+    progress: Callable[[int], None] = lambda _count: None,
+) -> int:
+    """Write the whole history to ``path`` (0600), replacing it in one step; how many messages were written."""
+    temporary = path.with_name(f".{path.name}.part")
+    count = 0
+    try:
+        descriptor = await anyio.to_thread.run_sync(private_file, temporary)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.truncate()
+            if kind == "markdown":
+                file.write(f"# {title}\n\n")
+            async for messages in pages(store, channel_id):
+                text = "".join(rendered(message, kind) for message in messages)
+                await anyio.to_thread.run_sync(file.write, text)
+                count += len(messages)
+                progress(count)
+        temporary.replace(path)
+    except OSError as problem:
+        raise SidekicksError(
+            "invalidParams", f"The file {path} cannot be written: {problem.strerror}.", {"path": str(path)}
+        ) from problem
+    return count

@@ -1,0 +1,135 @@
+"""`sidekicks status` and `sidekicks stop`: the running bridge of a configuration, looked at and ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidekicks_bridge import ownership
+from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.config.locate import locate
+from sidekicks_bridge.protocol.errors import SidekicksError
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.protocol.requests import BridgeStatus
+    from sidekicks_bridge.protocol.types import Channel
+
+STOP_SECONDS = 10.0
+
+
+def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
+    parser = ArgumentParser(prog=prog, description=description)
+    parser.add_argument("--config", metavar="FILE", help="another configuration file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    try:
+        return parser.parse_args(argv)
+    except SystemExit as leaving:
+        return USAGE if leaving.code else OK
+
+
+def _config(given: Namespace) -> Path:
+    return locate(given.config, trusted_workspace=Path.cwd()).path
+
+
+def status(argv: list[str]) -> int:
+    """Say who owns, who is attached, what runs and waits. 0 also when no bridge runs."""
+    given = _arguments("sidekicks status", "Who owns the bridge, who is attached, what runs and what waits.", argv)
+    if isinstance(given, int):
+        return given
+    path = _config(given)
+    if ownership.running(path) is None:
+        print("null" if given.json else f"No bridge is running for {path}.")
+        return OK
+    import anyio
+
+    from sidekicks_bridge.cli.client import BridgeGone
+
+    try:
+        found = anyio.run(_ask_status, path)
+    except BridgeGone as problem:
+        print(f"sidekicks status: {problem}", file=sys.stderr)
+        return FAILED
+    if given.json:
+        from sidekicks_bridge.protocol.base import encode
+
+        print(encode(found).decode())
+    else:
+        print("\n".join(_lines(found)))
+    return OK
+
+
+async def _ask_status(path: Path) -> BridgeStatus:
+    from sidekicks_bridge.cli.attach import attached
+    from sidekicks_bridge.protocol.requests import BridgeStatus, Empty
+
+    async with attached(path, lambda _name, _params: None, options={}, folder=None, start=False) as client:
+        return await client.request("sidekicks/bridge/status", Empty(), BridgeStatus)
+
+
+def _lines(found: BridgeStatus) -> list[str]:
+    state = found.state
+    what = "a hub" if found.kind == "hub" else "an editor's bridge"
+    lines = [
+        f"{what}, process {found.pid}, version {found.bridge_version}, since {found.started_at}",
+        f"configuration: {state.config.path}",
+        "history: kept" if state.storage.persistent else f"history: not kept: {state.storage.reason}",
+    ]
+    others = [client for client in found.clients if not client.you]
+    lines.append(f"attached: {', '.join(_client(one.name, one.folder) for one in others) or 'nobody'}")
+    running = [agent for agent in state.agents if agent.state not in ("stopped", "error")]
+    lines.append(f"agents: {', '.join(f'@{agent.name} {agent.state}' for agent in running) or 'none runs'}")
+    titles = {channel.id: _title(channel) for channel in state.channels}
+    for turn in state.turns:
+        waits = f", waits for {turn.waits_for.reason}" if turn.waits_for else ""
+        lines.append(f"  {titles.get(turn.channel_id, '?')}: @{turn.agent} {turn.state}{waits}")
+    for permission in state.permissions:
+        where = titles.get(permission.channel_id, "?")
+        lines.append(f"  {where}: @{permission.agent} asks: {permission.tool_call.title}")
+    for channel in state.channels:
+        unread = f", {channel.unread} unread" if channel.unread else ""
+        lines.append(f"{_title(channel)}: {', '.join(member.name for member in channel.members) or 'nobody'}{unread}")
+    return lines
+
+
+def _client(name: str, folder: str | None) -> str:
+    return f"{name} ({folder})" if folder else name
+
+
+def _title(channel: Channel) -> str:
+    return f"@{channel.agent}" if channel.kind == "direct" else f"#{channel.name}"
+
+
+def stop(argv: list[str]) -> int:
+    """End the running bridge, of whatever version, and wait until it is gone. 0 also when none runs."""
+    given = _arguments("sidekicks stop", "End the running bridge: clients are told, what streams is kept.", argv)
+    if isinstance(given, int):
+        return given
+    try:
+        path = _config(given)
+    except SidekicksError as problem:
+        print(f"sidekicks stop: {problem.message}", file=sys.stderr)
+        return FAILED
+    holder = ownership.running(path)
+    if holder is None or not holder.pid:
+        print("null" if given.json else f"No bridge is running for {path}.")
+        return OK
+    try:
+        # A signal, not a request: it reaches a bridge of any version, and one whose socket is gone.
+        os.kill(holder.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    end = time.monotonic() + STOP_SECONDS
+    while (still := ownership.running(path)) is not None and still.pid == holder.pid:
+        if time.monotonic() > end:
+            print(
+                f"sidekicks stop: process {holder.pid} does not end; `kill -9 {holder.pid}` ends it.", file=sys.stderr
+            )
+            return FAILED
+        time.sleep(0.02)
+    print(f'{{"stopped": {holder.pid}}}' if given.json else f"Stopped the bridge (process {holder.pid}).")
+    return OK
