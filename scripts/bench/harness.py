@@ -64,7 +64,10 @@ def cpu_ms(pid: int) -> float:
 
 
 class Home:
-    """A configuration with a folder for everything the bridge writes, and the environment that makes it use them."""
+    """A configuration with a folder for everything the bridge writes, and the environment that makes it use them.
+
+    Python's variables are left out: without bytecode caches, for one, every start would compile the bridge anew.
+    """
 
     def __init__(self, folder: Path, *, others: int = 0) -> None:
         self.folder = folder
@@ -75,7 +78,7 @@ class Home:
         agents += [{"name": f"agent-{number:03d}", "command": sys.executable} for number in range(others)]
         channels = [{"name": CHANNEL, "members": [AGENT]}]
         self.config.write_text(json.dumps({"agents": agents, "channels": channels}, indent=1), encoding="utf-8")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("SIDEKICKS_")}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SIDEKICKS_", "PYTHON"))}
         self.environment = {**kept, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder / "config")}
 
     @property
