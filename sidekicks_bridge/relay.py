@@ -6,16 +6,23 @@ Standard library only, no parsing: it must start in milliseconds and add next to
 from __future__ import annotations
 
 import os
+import select
 import socket
 import threading
 
 _CHUNK = 1 << 16
 
 
-def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int:
-    """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first."""
+def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int | None:
+    """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first.
+
+    None when the owner ended without a word: it was ending when we came, and the next one has to be asked. Nothing but
+    ``first`` (what was read up to then) has been taken from the client.
+    """
+    if not _greeted(owner, first, stdin):
+        owner.close()
+        return None
     goodbye = _Goodbye()
-    owner.sendall(first)
     threading.Thread(target=_to_owner, args=(stdin, owner, goodbye), daemon=True).start()
     try:
         while data := owner.recv(_CHUNK):
@@ -24,6 +31,16 @@ def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -
         pass  # the owner was killed, or the client closed its end: either way this is over
     owner.close()
     return 0 if goodbye.said else 1
+
+
+def _greeted(owner: socket.socket, first: bytes, stdin: int) -> bool:
+    """Send what the client began with; False when the owner ends before it or the client has said anything more."""
+    try:
+        owner.sendall(first)
+        ready, _, _ = select.select([owner.fileno(), stdin], [], [])
+        return owner.fileno() not in ready or bool(owner.recv(1, socket.MSG_PEEK))
+    except OSError:
+        return False
 
 
 class _Goodbye:

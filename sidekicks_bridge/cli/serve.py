@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ Serve one client on standard input and output (LSP 3.17 framing). Editors start 
   --log-level LEVEL   debug, info, warning (default) or error, to standard error
 """
 _NOT_INITIALIZED = -32002
+_ATTEMPTS = 100
+_PAUSE = 0.05
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -47,18 +50,32 @@ def main(argv: list[str]) -> int:
     try:
         location = locate_for(config, json.loads(first))
         ensure(location)
-        claimed = _claim(location.path)
+        served = _relayed(location.path, frame(first) + reader.rest)
     except SidekicksError as refusal:
         _refuse(first, refusal.message, refusal.code)
         return 1
     except (OtherVersion, PermissionError) as refusal:
         _refuse(first, str(refusal), code="protocolMismatch")
         return 1
-    if claimed.connection is not None:
+    return served if isinstance(served, int) else _own(location.path, served, level, first, reader.rest)
+
+
+def _relayed(path: Path, said: bytes) -> int | Claim:
+    """Relay to the owner up to the end, whose exit code this is; or what was claimed because nobody owns.
+
+    An owner that is just ending is followed by the next one. ``said``: what the client has said so far.
+    """
+    for _ in range(_ATTEMPTS):
+        claimed = _claim(path)
+        if claimed.connection is None:
+            return claimed
         from sidekicks_bridge.relay import relay
 
-        return relay(claimed.connection, frame(first) + reader.rest)
-    return _own(location.path, claimed, level, first, reader.rest)
+        code = relay(claimed.connection, said)
+        if code is not None:
+            return code
+        time.sleep(_PAUSE)
+    raise SidekicksError("shuttingDown", "The running bridge takes nobody in. `sidekicks stop` ends it.")
 
 
 def _claim(path: Path) -> Claim:
