@@ -44,9 +44,7 @@ async def sdk(count: int) -> None:
 
 def pipe(count: int, rate: int) -> None:
     """Read the agent's lines as they come and nothing more."""
-    with subprocess.Popen(
-        [sys.executable, AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as agent:
+    with subprocess.Popen([sys.executable, AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as agent:
         assert agent.stdin is not None
         assert agent.stdout is not None
         params = {"sessionId": "s1", "prompt": [{"type": "text", "text": f"paced {count} {rate}"}]}
