@@ -154,9 +154,9 @@ class BridgeSandbox:
     ) -> AsyncIterator[Client]:
         """A running bridge and its client on stdio, shaken hands. ``root``: the client's folder, None for none.
 
-        ``options``: further initializationOptions. ``env``: further variables.  At the end the client leaves in order and the bridge's end is
-        checked (exit code 0, no bug in its log, the law of every open channel), unless it was killed or ``check`` is
-        off.
+        ``options``: further initializationOptions. ``env``: further variables. At the end the client leaves in order,
+        and how the bridge ended is checked (exit code 0, no bug in its log, the law of every open channel), unless
+        it was killed or ``check`` is off.
         """
         self._bridges += 1
         errors = self.folder / f"bridge-{self._bridges}.err"
