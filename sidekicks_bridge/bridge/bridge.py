@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
+from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
@@ -83,7 +84,8 @@ class Bridge:
         self.journal = Journal(self.store, self._storage_changed)
         self.announced = AnnouncedCommands(self.journal)
         await self.announced.load(self.store)
-        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer)
+        logs = paths.data_dir(path) / "logs" if self.store.persistent else None
+        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
             agents=self.agents,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
 from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.events import DraftChanged
 from sidekicks_bridge.protocol.requests import (
     Accepted,
     Attention,
@@ -49,6 +50,8 @@ class MessageRequests:
             folder=client.folder,
             forbidden=_forbidden(channel, client),
         )
+        if self._bridge.preferences.draft(channel.id) == params.text:
+            self._keep_draft(channel, client, "")  # it was sent: the other composers are empty again, too
         return SentMessage(message_id=delivery.message.id, route=delivery.route)
 
     def _check_size(self, params: wire.SendMessage) -> None:
@@ -170,10 +173,16 @@ class MessageRequests:
         """`attention/list`."""
         return Attention(items=attention(self._bridge.directory.all()))
 
-    async def set_draft(self, _client: Client, params: wire.ChannelText) -> Empty:
-        """`draft/set`."""
-        self._bridge.preferences.set_draft(self._bridge.directory.get(params.channel_id).id, params.text)
+    async def set_draft(self, client: Client, params: wire.ChannelText) -> Empty:
+        """`draft/set`: kept, and shown to the others."""
+        self._keep_draft(self._bridge.directory.get(params.channel_id), client, params.text)
         return Empty()
+
+    def _keep_draft(self, channel: Channel, client: Client, text: str) -> None:
+        preferences = self._bridge.preferences
+        if text != (preferences.draft(channel.id) or ""):
+            preferences.set_draft(channel.id, text)
+            channel.tell_others(DraftChanged(channel_id=channel.id, text=text), client)
 
 
 def completion_item(item: Suggestion, text: str) -> dict[str, Any]:

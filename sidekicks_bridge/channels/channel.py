@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
+    from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
@@ -85,6 +86,10 @@ class Channel:
     def _close(self, subscriber: Subscriber) -> None:
         if subscriber in self.state.subscribers:
             self.state.subscribers.remove(subscriber)
+
+    def tell_others(self, event: Wire, client: Subscriber) -> None:
+        """Tell everybody who has opened the channel but the one that caused the event."""
+        self.inbox.cast(self.state.emit, event, client)
 
     async def page(self, before: int | None, after: int | None, limit: int) -> MessagePage:
         """A page of messages; the newest page ends with the unfinished ones."""
@@ -161,16 +166,16 @@ class Channel:
         )
         delivery = Delivery(message, route, folder)
         if route.to:
-            await self._queue(delivery)
+            await self._queue(delivery, token)
         else:
-            await self._store_unanswered(delivery)
+            await self._store_unanswered(delivery, token)
         if token is not None:
             self._sent[token] = delivery
             if len(self._sent) > _TOKENS_KEPT:
                 self._sent.popitem(last=False)
         return delivery
 
-    async def _queue(self, delivery: Delivery) -> None:
+    async def _queue(self, delivery: Delivery, token: str | None) -> None:
         state, env = self.state, self.state.env
         turns = [
             PendingTurn(env.ids.new(), self.id, target.agent, target.command, delivery) for target in delivery.route.to
@@ -179,11 +184,11 @@ class Channel:
         await self.voices.end_late()
         state.queued[delivery.message.id] = delivery.message
         state.turns += turns
-        state.emit(MessageUpdated(channel_id=self.id, message=delivery.message))
+        state.emit(MessageUpdated(channel_id=self.id, message=delivery.message, client_token=token))
         self.flow.announce()
         self.flow.advance()
 
-    async def _store_unanswered(self, delivery: Delivery) -> None:
+    async def _store_unanswered(self, delivery: Delivery, token: str | None) -> None:
         """Nobody answers: the message is in the log at once, with one system message that carries the problem."""
         state, env = self.state, self.state.env
         message, problem = delivery.message, delivery.route.problem
@@ -198,7 +203,8 @@ class Channel:
             raise
         for one in told:
             state.remember(one)
-            state.emit(MessageUpdated(channel_id=self.id, message=one))
+            mine = token if one is message else None
+            state.emit(MessageUpdated(channel_id=self.id, message=one, client_token=mine))
         state.last_message_at = message.created_at
         env.channel_changed()
         delivery.settled.set()

@@ -109,9 +109,10 @@ class ChannelState:
         """Make somebody a member."""
         self.members[member.name] = MemberState(member)
 
-    def emit(self, event: Wire) -> None:
-        """Tell everybody who has opened the channel; one who cannot keep up is dropped."""
-        slow = [subscriber for subscriber in self.subscribers if not subscriber.notify(event)]
+    def emit(self, event: Wire, but: Subscriber | None = None) -> None:
+        """Tell everybody (``but`` one) who has opened the channel; one who cannot keep up is dropped."""
+        told = [subscriber for subscriber in self.subscribers if subscriber is not but]
+        slow = [subscriber for subscriber in told if not subscriber.notify(event)]
         for subscriber in slow:
             self.subscribers.remove(subscriber)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.agents.contract import (
     CommandsUpdate,
+    OtherUpdate,
     SettingsUpdate,
     TextChunk,
     ThoughtChunk,
@@ -64,11 +65,10 @@ class Voices:
             self._state.emit(delta)
 
     def _show_activity(self, turn: PendingTurn, update: SessionUpdate) -> None:
+        if turn.state == "awaitingPermission":
+            return  # the question stays on top whatever else the agent reports
         if isinstance(update, TextChunk):
-            if turn.state != "writing":
-                self._flow.set_state(turn, "writing")
-        elif turn.state == "awaitingPermission":
-            return
+            self._flow.set_state(turn, "writing")
         elif isinstance(update, ThoughtChunk):
             self._flow.set_state(turn, "thinking")
         elif isinstance(update, ToolCallUpdate):
@@ -78,6 +78,8 @@ class Voices:
     def _late_answer(self, agent: str, update: SessionUpdate) -> Answer | None:
         """What comes after a turn (or outside one) is a further message of that agent."""
         last = self._last.get(agent)
+        if isinstance(update, OtherUpdate):
+            return None  # of a kind nobody can show: no reason for a message
         if isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id):
             return None  # a tool call of the finished answer reports its end: the message is history
         if agent not in self._late:

@@ -67,7 +67,7 @@ def _arguments(argv: list[str]) -> Namespace | int:
         arguments = parser.parse_args(argv)
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
-    arguments.history = min(max(arguments.history, 0), 500)
+    arguments.history = min(max(arguments.history, 1), 500)
     return arguments
 
 

@@ -272,7 +272,7 @@ class ChatApp:
         channel_id, before = self.channel_id(), self.model.earliest
         if channel_id is None or before is None:
             return
-        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history or 50)
+        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history)
         await self.client.request(
             "sidekicks/message/list", asked, MessagePage, lambda page: self.model.earlier(page.messages)
         )

@@ -20,7 +20,7 @@ from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.cli.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     from anyio.abc import ByteReceiveStream, Process
 
@@ -133,8 +133,15 @@ def _end_reason(process: Process, last_words: deque[str]) -> str:
 
 
 def only(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one failure of a group, out of its wrapping; a group of several stays whole."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup) and len(found.exceptions) == 1:
-        found = found.exceptions[0]
-    return found
+    """What to tell of a group of failures: that the bridge is gone (all else follows), or the only one there is."""
+    leaves = list(_leaves(group))
+    gone = next((leaf for leaf in leaves if isinstance(leaf, BridgeGone)), None)
+    return gone or (leaves[0] if len(leaves) == 1 else group)
+
+
+def _leaves(failure: BaseException) -> Iterator[BaseException]:
+    if isinstance(failure, BaseExceptionGroup):
+        for inner in failure.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield failure

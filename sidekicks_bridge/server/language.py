@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -91,8 +92,12 @@ class QuietServer(LanguageServer):
             errors.bug(error.__cause__ or error.__context__ or error)
 
 
+@cache
 def _converter() -> Converter:
-    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples."""
+    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples.
+
+    One for all connections: it compiles code for each type it meets, which takes tens of milliseconds each time anew.
+    """
     from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # pygls leaves it untyped

@@ -56,10 +56,8 @@ class SqliteStore:
         self.search_index = schema.has_index(writer) if read_only else schema.create_index(writer)
         self._place = place
         self._closed = False
-        self._writer = Worker(
-            writer, "store-writer", search.index_some if self.search_index and not read_only else None
-        )
-        self._writer.ended.add_done_callback(lambda _: released())
+        idle = search.index_some if self.search_index and not read_only else None
+        self._writer = Worker(writer, "store-writer", idle, released)
         self._reader = self._writer if reader is None else Worker(reader, "store-reader")
 
     async def write(self, *changes: Change) -> None:

@@ -35,12 +35,20 @@ class _Job:
 
 
 class Worker:
-    """The only user of ``connection`` from now on. ``idle`` does a bit of spare work and says whether more is left."""
+    """The only user of ``connection`` from now on.
+
+    ``idle`` does a bit of spare work and says whether more is left; ``closed`` is called once the connection is.
+    """
 
     def __init__(
-        self, connection: sqlite3.Connection, name: str, idle: Callable[[sqlite3.Connection], bool] | None = None
+        self,
+        connection: sqlite3.Connection,
+        name: str,
+        idle: Callable[[sqlite3.Connection], bool] | None = None,
+        closed: Callable[[], None] = lambda: None,
     ) -> None:
         self._connection = connection
+        self._closed = closed
         self._idle = idle
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self.ended: Future[None] = Future()
@@ -87,6 +95,7 @@ class Worker:
             self._connection.close()
         except sqlite3.Error as problem:  # it is all committed; the next one to open it merges the log
             _log.warning("The database could not be closed cleanly: %s", problem)
+        self._closed()
         self.ended.set_result(None)
 
     def _take(self, wait: float | None) -> list[_Job | None]:

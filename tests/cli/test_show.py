@@ -246,10 +246,9 @@ def test_turns_say_what_they_wait_for() -> None:
 
 
 def test_alerts() -> None:
-    shown = status.alerts([channel("a"), channel("b", unread=2)], "the disk is full", 1, 200)
+    shown = status.alerts([channel("a"), channel("b", unread=2)], "disk full", 1, 200)
     assert plain([shown]) == [
-        "unread: 2 in #b · history is not kept: the disk is full · "
-        "1 problem in the configuration: sidekicks config check"
+        "unread: 2 in #b · history is not kept: disk full · 1 problem in the configuration: sidekicks config check"
     ]
 
 

@@ -149,11 +149,12 @@ class BridgeSandbox:
         root: Path | str | None = "workspace",
         options: JSON | None = None,
         check: bool = True,
+        env: Mapping[str, str] | None = None,
         args: tuple[str, ...] = (),
     ) -> AsyncIterator[Client]:
         """A running bridge and its client on stdio, shaken hands. ``root``: the client's folder, None for none.
 
-        ``options``: further initializationOptions. At the end the client leaves in order and the bridge's end is
+        ``options``: further initializationOptions. ``env``: further variables.  At the end the client leaves in order and the bridge's end is
         checked (exit code 0, no bug in its log, the law of every open channel), unless it was killed or ``check`` is
         off.
         """
@@ -165,7 +166,7 @@ class BridgeSandbox:
                 [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(self.config_path), *args],
                 stderr=stderr,
                 cwd=self.folder,
-                env=self.environment(),
+                env={**self.environment(), **(env or {})},
             )
         client = Client(process, errors, self.agent_lines)
         failure: Exception | None = None
@@ -188,8 +189,9 @@ class BridgeSandbox:
             assert self.violations() == []
 
     def environment(self) -> dict[str, str]:
-        """The environment of a bridge: ours, with a configuration folder of its own."""
-        ours = {key: value for key, value in os.environ.items() if not key.startswith(("SIDEKICKS_", "FAKE_AGENT_"))}
+        """The environment of a bridge: ours, with a configuration folder of its own, and compiling its code once."""
+        dropped = ("SIDEKICKS_", "FAKE_AGENT_", "PYTHONDONTWRITEBYTECODE")
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
         return {**ours, "XDG_CONFIG_HOME": str(self.config_home), "PYTHONPATH": str(REPOSITORY)}
 
 
