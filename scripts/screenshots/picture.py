@@ -27,6 +27,11 @@ def _font(bold: bool, italic: bool) -> ImageFont.FreeTypeFont:
     sys.exit("The font DejaVu Sans Mono is needed: apt install fonts-dejavu")
 
 
+def _in_mono(text: str) -> bool:
+    """Whether the monospaced font has the character: it lacks Braille, a few symbols and all emoji."""
+    return not ("\u2800" <= text <= "\u28ff" or "\u26a0" <= text <= "\u26ff" or text > "\uffff")
+
+
 def _colour(value: int) -> str:
     return f"#{value:06x}"
 
@@ -64,7 +69,7 @@ def _cell(
     if background != screen.background:
         draw.rectangle([left, top, left + WIDTH - 1, top + HEIGHT - 1], fill=_colour(background))
     if text.strip():
-        font = fonts[bool(style.get("bold")), bool(style.get("italic"))]
+        font = fonts[bool(style.get("bold")), bool(style.get("italic"))] if _in_mono(text) else fonts[None]
         draw.text((left, top), text, font=font, fill=_colour(foreground))
     if style.get("underline") or style.get("undercurl"):
         line = style.get("special", foreground)

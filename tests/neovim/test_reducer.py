@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.neovim.conftest import PLUGIN
+from tests.neovim.desk import PLUGIN
 from tests.neovim.editor import NVIM
 from tests.support.sandbox import REPOSITORY
 
