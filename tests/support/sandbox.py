@@ -83,7 +83,7 @@ class BridgeSandbox:
     def write_config(self, text: str | None = None) -> None:
         """Write ``config`` (or ``text``) to the file, at once: nobody sees half of it."""
         new = self.config_path.with_suffix(".new")
-        new.write_text(text or json.dumps(self.config, indent=2), encoding="utf-8")
+        new.write_text(text or json.dumps(self.config, indent=2, ensure_ascii=False), encoding="utf-8")
         new.replace(self.config_path)
 
     # ── what agents received ─────────────────────────────────────────────────────────────────────────────────────
