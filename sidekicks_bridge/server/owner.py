@@ -101,7 +101,6 @@ class Owner:
                     lives.start_soon(self._until_stopped, lives.cancel_scope)
                     await live()
                     lives.cancel_scope.cancel()
-                self.bridge.to_all(BridgeStopping())
                 if listener is not None:
                     listener.close()
                 for connection in list(self._connections):
@@ -112,7 +111,10 @@ class Owner:
             root.cancel_scope.cancel()
 
     async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+        """Tell every client that it was `stop` before its connection ends."""
         await self._stop.wait()
+        if self.ready.is_set():
+            self.bridge.to_all(BridgeStopping())
         scope.cancel()
 
     async def _start(self) -> None:
@@ -180,9 +182,12 @@ class Owner:
             connection.accept(first)
             reader = StdinReader(asyncio.get_running_loop(), stdin)
             tasks.start_soon(_read, connection, reader, rest)
-            await self._until_ended(connection, tasks)
-        writer.close(FLUSH_SECONDS)
-        _leave(stdin, stdout)
+            try:
+                await self._until_ended(connection, tasks)
+            finally:
+                with anyio.CancelScope(shield=True):  # a client that does not read must not keep the others waiting
+                    await anyio.to_thread.run_sync(writer.close, FLUSH_SECONDS)
+                _leave(stdin, stdout)
         return 0 if connection.orderly else 1
 
     def _broken(self, connection: Connection) -> None:
