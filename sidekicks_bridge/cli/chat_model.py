@@ -246,7 +246,7 @@ class ChatModel:
             text = (
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
-            lines.append([(WARN, "⚿ " + text), (DIM, "  Ctrl-O goes there")])
+            lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
         return lines
 
     def footer(self) -> list[Line]:
