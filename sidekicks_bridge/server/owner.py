@@ -129,6 +129,7 @@ class Owner:
             root.cancel_scope.cancel()
 
     async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+        """Tell every client that it was `stop` before its connection ends."""
         await self._stop.wait()
         self._say_goodbye()
         scope.cancel()
@@ -206,8 +207,9 @@ class Owner:
             tasks.start_soon(_read, connection, reader, rest)
             try:
                 await self._until_ended(connection, tasks)
-            finally:  # also when the owner is told to stop: its client hears of it
-                writer.close(FLUSH_SECONDS)
+            finally:
+                with anyio.CancelScope(shield=True):  # a client that does not read must not keep the others waiting
+                    await anyio.to_thread.run_sync(writer.close, FLUSH_SECONDS)
                 _leave(stdin, stdout)
         return 0 if connection.orderly else 1
 

@@ -79,6 +79,10 @@ class Wire:
             return value
         raise AssertionError(f"Not within {PATIENCE:g} s. The bridge had said: {self.shown()}")
 
+    async def more_than(self, count: int) -> None:
+        """Wait until the bridge has said more than ``count`` messages."""
+        await self.until(lambda: len(self.received) > count)
+
     async def until_ended(self) -> None:
         """Wait until the bridge closes the connection."""
         with anyio.fail_after(PATIENCE):
