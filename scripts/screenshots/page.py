@@ -41,9 +41,7 @@ def paint(screen: Any, path: Path) -> None:
     """Photograph a pyte screen."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        sys.exit(
-            "Chromium is needed: apt install chromium fonts-dejavu-core fonts-noto-color-emoji"
-        )
+        sys.exit("Chromium is needed: apt install chromium fonts-dejavu-core fonts-noto-color-emoji")
     shown = max(row + 1 for row, text in enumerate(screen.display) if text.strip())
     rows = "\n".join(_row(screen, row) for row in range(shown))
     page = PAGE.format(front=FOREGROUND, back=BACKGROUND, double=2 * WIDTH, rows=rows)

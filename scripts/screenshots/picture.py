@@ -11,7 +11,11 @@ from PIL import Image, ImageDraw, ImageFont
 if TYPE_CHECKING:
     from tests.neovim.screen import Screen
 
-FONTS = ("/usr/share/fonts/truetype/dejavu/DejaVuSansMono{}.ttf", "/Library/Fonts/DejaVuSansMono{}.ttf", "DejaVuSansMono{}.ttf")
+FONTS = (
+    "/usr/share/fonts/truetype/dejavu/DejaVuSansMono{}.ttf",
+    "/Library/Fonts/DejaVuSansMono{}.ttf",
+    "DejaVuSansMono{}.ttf",
+)
 STYLES = {(False, False): "", (True, False): "-Bold", (False, True): "-Oblique", (True, True): "-BoldOblique"}
 SIZE = 15
 WIDTH, HEIGHT = 9, 19

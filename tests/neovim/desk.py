@@ -106,7 +106,11 @@ class Desk:
     def start(self) -> None:
         """Start a bridge that stays: what editors start then only relays, which is quick."""
         self._owner = subprocess.Popen(
-            self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.box.environment()
+            self.command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.box.environment(),
         )
         assert self._owner.stdin is not None
         assert self._owner.stdout is not None

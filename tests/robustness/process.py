@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def alive(pid: int) -> bool:
@@ -37,3 +44,28 @@ def started_for(folder: Path) -> list[int]:
         if any(variable.startswith(wanted) for variable in variables) and alive(int(entry.name)):
             found.append(int(entry.name))
     return found
+
+
+async def gone(pids: Iterable[int], seconds: float = 5.0) -> None:
+    """Wait for the end of processes that need not be our children; fails after ``seconds``."""
+    with anyio.move_on_after(seconds):
+        for pid in pids:
+            await _end_of(pid)
+        return
+    left = {pid: _asked(pid, "args") for pid in pids if alive(pid)}
+    raise AssertionError(f"Still running after {seconds:g} s: {left}")
+
+
+async def _end_of(pid: int) -> None:
+    if sys.platform != "linux":
+        while alive(pid):
+            await anyio.lowlevel.checkpoint()
+        return
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        await anyio.wait_readable(handle)
+    finally:
+        os.close(handle)

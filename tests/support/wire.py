@@ -79,6 +79,10 @@ class Wire:
             return value
         raise AssertionError(f"Not within {PATIENCE:g} s. The bridge had said: {self.shown()}")
 
+    async def more_than(self, count: int) -> None:
+        """Wait until the bridge has said more than ``count`` messages."""
+        await self.until(lambda: len(self.received) > count)
+
     async def until_ended(self) -> None:
         """Wait until the bridge closes the connection."""
         with anyio.fail_after(PATIENCE):
@@ -189,12 +193,18 @@ async def attached(socket: str) -> AsyncIterator[Wire]:
 
 
 @asynccontextmanager
-async def serving(box: BridgeSandbox, *args: str, env: dict[str, str] | None = None) -> AsyncIterator[Wire]:
-    """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs."""
+async def serving(
+    box: BridgeSandbox, *args: str, env: dict[str, str] | None = None, named: bool = True
+) -> AsyncIterator[Wire]:
+    """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs.
+
+    ``named``: by ``--config``; else it finds a configuration by its own rules. ``env``: further variables.
+    """
+    config = ("--config", str(box.config_path)) if named else ()
     errors = box.folder / "serve.err"
     with errors.open("ab") as stderr:
         process = await anyio.open_process(
-            [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(box.config_path), *args],
+            [sys.executable, "-m", "sidekicks_bridge", "serve", *config, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
