@@ -47,7 +47,9 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
     try:
         private_folder(folder)
     except OSError as problem:
-        return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+        return Claim(
+            reason=f"The history folder {folder} cannot be used: {problem.strerror}. Make it usable, then start again."
+        )
     end = time.monotonic() + patience
     before: lock.Holder | None = None
     while True:
@@ -56,7 +58,9 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
         except lock.LockTakenError as taken:
             holder = taken.holder
         except OSError as problem:
-            return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+            return Claim(
+                reason=f"The history folder {folder} cannot be used: {problem.strerror}. Make it usable, then start again."
+            )
         unreachable = holder is not None and holder.socket == NOWHERE
         if not endpoint.supported() or unreachable or time.monotonic() > end:
             return Claim(reason=_busy(config_path, holder))
