@@ -36,9 +36,9 @@ def relayed(place: Home) -> Figure:
         owner.request("sidekicks/channel/close", channelId=channel_id)
         late: dict[Peer, list[float]] = {owner: [], relay: []}
         for _ in range(ROUNDS):
-            for peer, taken in late.items():
+            for peer in late:
                 peer.request("sidekicks/channel/open", channelId=channel_id)
-                taken += paced(peer, channel_id, PACED)
+                late[peer] += paced(peer, channel_id, PACED)
                 peer.request("sidekicks/channel/close", channelId=channel_id)
                 owner.drain()
                 relay.drain()

@@ -252,7 +252,7 @@ class TurnFlow:
         message_turn = answer.message.turn
         assert message_turn is not None
         message_turn.stop_reason, message_turn.error = reason, failure
-        message_turn.usage = usage or message_turn.usage
+        message_turn.usage = usage or turn.usage
         await self.finish_message(answer, turn)
 
     async def finish_message(self, answer: Answer, turn: PendingTurn | None) -> None:
@@ -273,6 +273,7 @@ class TurnFlow:
         state.remember(message)
         await env.journal.keep(*changes)
         state.unread += 1
+        state.note_failure(message)
         state.last_message_at = message.created_at
         state.emit(MessageUpdated(channel_id=state.id, message=short(message)))
         if turn is not None:

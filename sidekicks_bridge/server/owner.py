@@ -214,11 +214,13 @@ class Owner:
             self._connections.add(connection)
             writer.start(connection.outbox)
             connection.accept(first)
-            reader = StdinReader(asyncio.get_running_loop(), stdin)
-            tasks.start_soon(_read, connection, reader, rest)
+            take = _feed(connection)
+            take(rest)
+            reader = StdinReader(self._loop, stdin, take)
             try:
                 await self._until_ended(connection, tasks)
             finally:
+                reader.close()
                 with anyio.CancelScope(shield=True):  # a client that does not read must not keep the others waiting
                     await anyio.to_thread.run_sync(writer.close, FLUSH_SECONDS)
                 _leave(stdin, stdout)
@@ -244,19 +246,21 @@ class Owner:
             tasks.cancel_scope.cancel()
 
 
-async def _read(connection: Connection, reader: StdinReader, rest: bytes) -> None:
+def _feed(connection: Connection) -> Callable[[bytes | None], None]:
+    """What takes the bytes of a client on a descriptor; None is their end."""
     frames = FrameReader()
-    data = rest
-    try:
-        while True:
-            for body in frames.feed(data):
+
+    def take(data: bytes | None) -> None:
+        try:
+            for body in frames.feed(data or b""):
                 connection.accept(body)
-            data = await reader.receive()
-            if not data:
-                break
-    except FramingError as problem:
-        _log.error("the client does not speak LSP: %s", problem)
-    connection.ended.set()
+        except FramingError as problem:
+            _log.error("the client does not speak LSP: %s", problem)
+            connection.ended.set()
+        if data is None:
+            connection.ended.set()
+
+    return take
 
 
 def _leave(stdin: int, stdout: int) -> None:

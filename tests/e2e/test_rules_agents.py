@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import law
-from tests.support.conditions import happened, permission, streaming
+from tests.support.conditions import happened, permission, posted, streaming
 from tests.support.room import text_of
 from tests.support.sandbox import BridgeSandbox
 
@@ -260,7 +260,53 @@ async def test_an_untrusted_folder_starts_nobody(tmp_path: Path) -> None:
         await room.request("channel/prepare")
         assert [message["author"]["kind"] for message in room.messages] == ["user", "system"]
         assert client.of("agent/state") == []
-    assert box.starts("alice") == 0
+        async with box.bridge() as trusted:
+            here = await trusted.open("general")
+            failed = await here.ask("@alice !error -1 no", by="alice")
+        starts = box.starts("alice")
+        assert (await client.refused("turn/retry", messageId=failed["id"])).kind == "untrusted"
+    assert box.starts("alice") == starts == 1
+
+
+async def test_a_question_outside_a_turn_waits_for_its_answer(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+    await room.ask("@alice !say done !late-permit outside-1 background", by="alice")
+    bed.box.gates.open("outside-1")
+    asked = await bed.client.until(permission(by="alice", outside=True))
+    await room.ask("@bob !say meanwhile", by="bob")
+    assert [one["requestId"] for one in room.snapshot["permissions"]] == [asked["requestId"]]
+    await bed.client.request("permission/answer", requestId=asked["requestId"], optionId="allow")
+    answer = await bed.client.until(posted("alice", "permit background: allow", late=True))
+    assert room.snapshot["permissions"] == []
+    assert answer["turn"]["stopReason"] == "end_turn"
+
+
+async def test_the_law_holds_in_the_middle_of_things(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+
+    async def begin() -> None:
+        await room.send(
+            "@alice @bob !for alice !say one !usage 5 10 !tool-open read it !permit x !for bob !say two !hold middle-1"
+        )
+        await bed.client.until(permission())
+
+    await law.verify(bed.client, room, begin)
+    asked = room.snapshot["permissions"][0]
+
+    async def answer() -> None:
+        await bed.client.request("permission/answer", requestId=asked["requestId"], optionId="allow")
+        await bed.client.until(streaming("bob", "two"))
+
+    await law.verify(bed.client, room, answer)
+
+    async def queue() -> None:
+        await room.send("@alice more")
+        await room.request("channel/markRead", seq=2)
+
+    await law.verify(bed.client, room, queue)
+    await law.verify(bed.client, room, lambda: room.cancel(room.turns[-1]["id"]))
+    bed.box.gates.open("middle-1")
+    await law.verify(bed.client, room, room.quiet)
 
 
 # ── agents by hand ───────────────────────────────────────────────────────────────────────────────────────────────

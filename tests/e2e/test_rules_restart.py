@@ -145,6 +145,9 @@ async def test_quitting_keeps_what_streams(restarted: Restarted) -> None:
     assert card["outcome"] == {"outcome": "cancelled"}
     call = next(part for part in answers[0]["parts"] if part["type"] == "toolCall")
     assert call["status"] in ("failed", "cancelled")
+    items = [item for item in (await client.request("attention/list"))["items"] if item["channelId"] == room.id]
+    assert [item["kind"] for item in items] == ["error"] * 3 + ["unread"]
+    assert {item["messageId"] for item in items[:3]} == {answer["id"] for answer in answers}
     users = [line_of(message) for message in room.messages if message["author"]["kind"] == "user"]
     assert users == ["user: @streams @waits !say partial !permit x", "user: @waits !say later"]
     assert box.starts("waits") == 0, "nothing starts by itself"
