@@ -35,6 +35,7 @@ def bridge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 def desk(bridge: Desk) -> Iterator[Desk]:
     """The bridge that all tests share; each has editors and channels of its own."""
     yield bridge
+    bridge.calm()
     bridge.close_editors()
 
 
