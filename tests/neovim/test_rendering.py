@@ -168,6 +168,7 @@ def test_older_messages_come_when_the_top_is_reached(desk: Desk) -> None:
 def test_unread_is_counted_until_it_was_seen(desk: Desk) -> None:
     writer, reader = desk.chat("bob"), desk.connected()
     writer.editor.keys("<Esc>:Sidekicks close<CR>")
+    writer.editor.until(lambda: writer.editor.lua("return #vim.api.nvim_list_wins()") == 1, "the channel is closed")
     line = "return require('sidekicks').statusline()"
     slug = writer.uri.removeprefix("sidekicks://")
     channel = next(c for c in desk.request(reader, "state/get")["channels"] if c.get("name") == slug)
