@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AGENTS = {
     "alice": "--title Alice --commands plan:Plan-it,review:Review-it --modes code,ask --config-options model,thought",
     "bob": "--commands research:Look-it-up:topic --caps embedded",
-    "carol": "",
+    "carol": "--modes code,ask",
 }
 
 

@@ -149,9 +149,13 @@ class Desk:
     def connected(self, **options: Any) -> Editor:
         """A Neovim with the plugin that knows the bridge's state; nothing is shown yet."""
         editor = self.open(**options)
+        self.connect(editor)
+        return editor
+
+    def connect(self, editor: Editor) -> None:
+        """Wait until an editor knows the bridge's state."""
         editor.lua("require('sidekicks.session').ready(function() vim.g.is_ready = true end)")
         editor.until(lambda: editor.lua("return vim.g.is_ready"), "the bridge is ready")
-        return editor
 
     def chat(self, *members: str, name: str | None = None, editor: Editor | None = None, **options: Any) -> Chat:
         """A new channel with these members (by default alice and bob), open in an editor with its composer entered."""
@@ -189,6 +193,7 @@ class Desk:
             return
         editor = self.editors[0]
         editor.keys("<C-Bslash><C-n>")
+        self.connect(editor)
         code = """local busy = {}
                   for _, turn in ipairs(...) do busy[turn.channelId] = true end
                   for id in pairs(busy) do
