@@ -55,6 +55,13 @@ function M.attach(buf, lsp)
   letters_trigger(lsp)
   vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
   vim.lsp.completion.enable(true, lsp.id, buf, { autotrigger = true })
+  vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
+    buffer = buf,
+    callback = function(event)
+      vim.lsp.completion.enable(false, event.data.client_id, buf)
+      return event.data.client_id == lsp.id
+    end,
+  })
   vim.schedule(function()
     catch_up(buf)
   end)
