@@ -62,6 +62,7 @@ class AcpClient:
 
     def on_noise(self, line: bytes) -> None:
         """A line that is no frame goes to the log."""
+        self._connection.noise += 1
         self._connection.note(line)
 
     def on_notification(self, method: str, params: Any) -> None:

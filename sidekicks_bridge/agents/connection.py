@@ -15,6 +15,8 @@ from sidekicks_bridge import __version__
 from sidekicks_bridge.agents import process
 from sidekicks_bridge.agents.acp_client import CLIENT_CAPABILITIES, AcpClient
 from sidekicks_bridge.agents.capabilities import PROTOCOL_VERSION, Capabilities, read_capabilities, read_version
+from sidekicks_bridge.agents.raw import record
+from sidekicks_bridge.agents.recording import ReceivingTap, SendingTap
 from sidekicks_bridge.agents.refusal import AUTH_REQUIRED, Refused
 from sidekicks_bridge.agents.sessions import Sessions
 from sidekicks_bridge.agents.supervise import supervised
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import AgentSink, ReadBuffer
     from sidekicks_bridge.agents.reaper import Reaper
+    from sidekicks_bridge.agents.recording import Recorder
     from sidekicks_bridge.agents.session import AcpSession
     from sidekicks_bridge.agents.spec import AgentSpec, Limits
     from sidekicks_bridge.agents.transport import RequestId
@@ -52,7 +55,13 @@ class AgentConnection:
         read_buffer: ReadBuffer,
         log: process.LogRing,
         report: Report,
+        recorder: Recorder | None = None,
     ) -> None:
+        self._recorder = recorder
+        self.noise = 0
+        """How many lines on stdout were no ACP."""
+        self.introduction: dict[str, Any] = {}
+        """What it answered to `initialize`, raw."""
         self.spec = spec
         self.agent = spec.name
         self.limits = limits
@@ -90,7 +99,10 @@ class AgentConnection:
             self.gone.set()
 
     async def _live(self, child: process.AgentProcess) -> None:
-        self._transport = TolerantTransport(child.stdin, child.stdout, self._client)
+        stdin, stdout = child.stdin, child.stdout
+        if self._recorder is not None:
+            stdin, stdout = SendingTap(stdin, self._recorder), ReceivingTap(stdout, self._recorder)
+        self._transport = TolerantTransport(stdin, stdout, self._client)
         async with anyio.create_task_group() as self._tasks:
             supervised(self._tasks, child.drain_stderr)
             supervised(self._tasks, self._transport.write_loop)
@@ -108,7 +120,7 @@ class AgentConnection:
 
     async def _read(self) -> None:
         try:
-            connection_class = await anyio.to_thread.run_sync(_import_sdk)
+            connection_class = await anyio.to_thread.run_sync(import_sdk)
             assert self._transport is not None
             assert self._tasks is not None
             # No frame but a response gets past our transport, so the SDK's own handler has nothing to do.
@@ -149,6 +161,7 @@ class AgentConnection:
         except SidekicksError as problem:
             self.end(problem)
         else:
+            self.introduction = record(result)
             self.capabilities = read_capabilities(result, self.spec.command or "", *self.spec.args)
             self.settled.set()
             self._report("ready", None)
@@ -215,6 +228,11 @@ class AgentConnection:
             self.capabilities.close = False
 
     # Talking
+
+    @property
+    def pid(self) -> int | None:
+        """The process, which leads a group of its own; None before it has started."""
+        return None if self._child is None else self._child.pid
 
     @property
     def ending(self) -> bool:
@@ -302,7 +320,8 @@ class AgentConnection:
             self._report("busy" if any(session.running for session in self.sessions) else "ready", None)
 
 
-def _import_sdk() -> type[Connection]:
+def import_sdk() -> type[Connection]:
+    """The SDK, loaded when it is first needed: that takes half a second."""
     from acp.core import Connection
 
     return Connection

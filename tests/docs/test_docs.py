@@ -62,6 +62,7 @@ COMMANDS = [
     "export",
     "status",
     "stop",
+    "doctor",
     "config path",
     "config check",
     "hub",
