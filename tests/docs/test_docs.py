@@ -62,6 +62,8 @@ COMMANDS = [
     "export",
     "status",
     "stop",
+    "agents",
+    "agents available",
     "doctor",
     "config path",
     "config check",
