@@ -29,8 +29,9 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": False,
     "session": {"configOptions": {"boolean": {}}},
-    # Zed's extension: without it some agents send output truncated, or all of it again with every line.
-    "_meta": {"terminal_output": True},
+    # Zed's extensions: without `terminal_output` some agents send output truncated, or all of it with every line.
+    "auth": {"terminal": True},
+    "_meta": {"terminal_output": True, "terminal-auth": True},
 }
 RESOURCE_NOT_FOUND = -32002
 BUFFER_SECONDS = 1.0

@@ -19,8 +19,10 @@ from sidekicks_bridge.agents.raw import record
 from sidekicks_bridge.agents.recording import ReceivingTap, SendingTap
 from sidekicks_bridge.agents.refusal import AUTH_REQUIRED, Refused
 from sidekicks_bridge.agents.sessions import Sessions
+from sidekicks_bridge.agents.sign_in import describe
 from sidekicks_bridge.agents.supervise import supervised
 from sidekicks_bridge.agents.transport import TolerantTransport
+from sidekicks_bridge.protocol.base import to_builtins
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 Args = TypeVarTuple("Args")
 _SETTLE_SECONDS = 0.5
 _CLOSE_SECONDS = 30
+_SIGN_IN_SECONDS = 600
+"""Somebody has to find the browser's window, a telephone, and a code."""
 
 
 class AgentConnection:
@@ -62,6 +66,8 @@ class AgentConnection:
         """How many lines on stdout were no ACP."""
         self.introduction: dict[str, Any] = {}
         """What it answered to `initialize`, raw."""
+        self.authenticated = False
+        """Whether it said that it had signed the user in."""
         self.spec = spec
         self.agent = spec.name
         self.limits = limits
@@ -282,13 +288,36 @@ class AgentConnection:
 
     def _sign_in(self, refused: Refused) -> SidekicksError:
         offered = self.capabilities.sign_in
-        ways = f" It offers: {', '.join(offered)}." if offered else ""
+        ways = f"It offers: {describe(offered)}." if offered else "Sign in with its own program, then try again."
         return SidekicksError(
             "agentAuthRequired",
-            f"Agent {self.agent} wants you to sign in first: {refused}.{ways} Sign in with the agent's own program, "
-            "then try again.",
-            {"agent": self.agent, "methods": offered},
+            f"Agent {self.agent} wants you to sign in first: {refused}. {ways}",
+            {"agent": self.agent, "methods": to_builtins(offered)},
         )
+
+    async def authenticate(self, method_id: str) -> None:
+        """Have the agent sign the user in. Raises turnFailed with what it says, agentExited, agentProtocol."""
+        try:
+            await self.request("authenticate", {"methodId": method_id}, _SIGN_IN_SECONDS)
+        except Refused as refused:
+            raise SidekicksError(
+                "agentAuthRequired", f"Agent {self.agent} could not sign you in: {refused}", {"agent": self.agent}
+            ) from refused
+        self.authenticated = True
+
+    async def log_out(self) -> None:
+        """Sign the user out; raises notSupported where the agent does not offer it."""
+        if not self.capabilities.logout:
+            raise SidekicksError(
+                "notSupported", f"Agent {self.agent} does not offer to sign out; its own program may.", {}
+            )
+        try:
+            await self.request("logout", {}, _CLOSE_SECONDS)
+        except Refused as refused:
+            raise SidekicksError(
+                "turnFailed", f"Agent {self.agent} could not sign you out: {refused}", {"agent": self.agent}
+            ) from refused
+        self.authenticated = False
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, without waiting."""
