@@ -1,6 +1,6 @@
-"""`sidekicks agents [available]`: the configured agents and how they do, and what else could be one.
+"""`sidekicks agents [available|signin|signout]`: who is configured and how they do, what else could be; signing in.
 
-Starts nobody: without a running bridge every agent is stopped.
+The lists start nobody: without a running bridge every agent is stopped.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
+    from sidekicks_bridge.cli.client import BridgeClient
     from sidekicks_bridge.config.model import Config
     from sidekicks_bridge.protocol.requests import BridgeStatus
 
@@ -27,11 +28,15 @@ def main(argv: list[str]) -> int:
     given = _arguments(use_utf8(argv))
     if isinstance(given, int):
         return given
-    from sidekicks_bridge.cli.client import BridgeGone
+    from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 
     try:
+        if given.act is not None:
+            import anyio
+
+            return anyio.run(_attached, given)
         rows: list[dict[str, Any]] = given.rows(given)
-    except (SidekicksError, BridgeGone) as problem:
+    except (SidekicksError, BridgeGone, BridgeError) as problem:
         print(f"sidekicks agents: {problem}", file=sys.stderr)
         return FAILED
     if given.json:
@@ -47,12 +52,21 @@ def _arguments(argv: list[str]) -> Namespace | int:
     parser = ArgumentParser(
         prog="sidekicks agents", description="The configured agents and how they do; `available`: what else could be."
     )
-    parser.set_defaults(rows=_configured, line=_configured_line, none="No agent is configured: `sidekicks config edit`")
+    parser.set_defaults(
+        act=None, rows=_configured, line=_configured_line, none="No agent is configured: `sidekicks config edit`"
+    )
     _add_options(parser, "")
-    verbs = parser.add_subparsers(metavar="available")
+    verbs = parser.add_subparsers(metavar="available|signin|signout")
     available = verbs.add_parser("available", help="known agents: which are installed, and how the others are")
     available.set_defaults(rows=_available, line=_available_line, none="")
     _add_options(available, "available")
+    for verb, act, words in (("signin", _sign_in, "sign in to an agent"), ("signout", _sign_out, "sign out of one")):
+        one = verbs.add_parser(verb, help=words)
+        one.add_argument("agent", metavar="AGENT")
+        if verb == "signin":
+            one.add_argument("--method", metavar="ID", help="by this method, where there are several")
+        one.set_defaults(act=act)
+        _add_options(one, verb)
     try:
         return parser.parse_args(argv)
     except SystemExit as leaving:
@@ -65,6 +79,44 @@ def _add_options(parser: ArgumentParser, verb: str) -> None:
     default = SUPPRESS if verb else None
     parser.add_argument("--json", action="store_true", default=SUPPRESS if verb else False, help="print JSON")
     parser.add_argument("--config", metavar="FILE", default=default, help="another configuration file")
+
+
+async def _attached(given: Namespace) -> int:
+    from sidekicks_bridge.cli.attach import connection
+
+    async with connection(None, given.config, lambda _name, _raw: None, folder=str(Path.cwd())) as client:
+        return int(await given.act(given, client))
+
+
+async def _sign_in(given: Namespace, client: BridgeClient) -> int:
+    import anyio.to_thread
+
+    from sidekicks_bridge.cli.sign_in import run_here, sign_in
+    from sidekicks_bridge.protocol.requests import AgentRef, Empty, State
+
+    agent = given.agent.removeprefix("@")
+    await client.request("sidekicks/agent/start", AgentRef(agent=agent), Empty)
+    state = await client.request("sidekicks/state/get", Empty(), State)
+    methods = next(one.sign_in for one in state.agents if one.name.casefold() == agent.casefold())
+    ids = [method.id for method in methods]
+    chosen = given.method or (ids[0] if len(ids) == 1 else None)
+    if chosen is None:
+        offered = "".join(f"\n  --method {method.id:<16} {safe(method.name)}" for method in methods)
+        words = f"@{agent} offers several ways:{offered}" if methods else f"@{agent} offers no way to sign in."
+        print(f"sidekicks agents: {words}", file=sys.stderr)
+        return USAGE if methods else FAILED
+    result = await sign_in(client, agent, chosen, lambda command: anyio.to_thread.run_sync(run_here, command))
+    print(safe(result.text), file=sys.stdout if result.done else sys.stderr)
+    return OK if result.done else FAILED
+
+
+async def _sign_out(given: Namespace, client: BridgeClient) -> int:
+    from sidekicks_bridge.protocol.requests import AgentRef, Empty
+
+    agent = given.agent.removeprefix("@")
+    await client.request("sidekicks/agent/logout", AgentRef(agent=agent), Empty)
+    print(f"Signed out of @{agent}.")
+    return OK
 
 
 def _configured(given: Namespace) -> list[dict[str, Any]]:

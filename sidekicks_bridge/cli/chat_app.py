@@ -14,6 +14,7 @@ import anyio
 
 from sidekicks_bridge.cli import render, status
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
+from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_keys import HELP, bindings
 from sidekicks_bridge.cli.chat_questions import ChatQuestions
 from sidekicks_bridge.cli.chat_screen import Screen
@@ -68,6 +69,7 @@ class ChatApp:
         self.picker = Picker()
         self.composer = Composer(BridgeCompleter(client, self.channel_id), self._typed)
         self.questions = ChatQuestions(self)
+        self.agents = ChatAgents(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
         self._route: Route | None = None
@@ -118,7 +120,7 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         self.model.event(name, raw)
-        if name == "sidekicks/permission/requested":
+        if name in ("sidekicks/permission/requested", "sidekicks/auth/required"):
             self.screen.app.output.bell()
         self.changed()
 
