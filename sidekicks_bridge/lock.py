@@ -101,6 +101,21 @@ def take(path: Path, holder: Holder | None = None) -> Lock:
     return lock
 
 
+def holder(path: Path) -> Holder | None:
+    """Who holds the lock now (pid 0 when that is not written yet); None when nobody does. Writes nothing.
+
+    Raises OSError if the file cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError):
+        return read_holder(path) or Holder(pid=0)
+    finally:
+        os.close(descriptor)
+    return None
+
+
 @contextmanager
 def held(path: Path, seconds: float) -> Iterator[None]:
     """Hold the lock for a moment, waiting for it (never on the loop). Raises LockTakenError after ``seconds``."""

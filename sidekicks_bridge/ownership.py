@@ -62,16 +62,10 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
 
 def running(config_path: Path) -> lock.Holder | None:
     """The owner of the configuration's history, if one runs now."""
-    place = paths.lock_path(paths.data_dir(config_path))
-    if not place.exists():
-        return None
     try:
-        lock.take(place).release()
-    except lock.LockTakenError as taken:
-        return taken.holder or lock.Holder(pid=0)
+        return lock.holder(paths.lock_path(paths.data_dir(config_path)))
     except OSError:
-        return None
-    return None
+        return None  # it was never owned, or cannot be
 
 
 def _reach(holder: lock.Holder) -> socket.socket | None:

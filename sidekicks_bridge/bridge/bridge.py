@@ -66,7 +66,6 @@ class Bridge:
         self.sign_ins = SignIns(self.to_all)
         self._attention_count = 0
         self.started_at = self.clock.now()
-        self.stopping = False
 
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
@@ -127,7 +126,6 @@ class Bridge:
 
     async def stop(self) -> None:
         """Keep what streams (marked interrupted), stop the agents, close the store."""
-        self.stopping = True
         with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
             for channel in self.directory.all():
                 await channel.interrupt()

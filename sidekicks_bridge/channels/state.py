@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.channels.context import Limits, Utterance, build, unseen_by, utterance
+from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
 from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 LOG_MESSAGES = 200
 """How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""
+
+LOG_CHARACTERS = 4000
+"""How much of each of them stays in memory, if context does not carry more."""
 
 
 @dataclass
@@ -136,7 +139,7 @@ class ChannelState:
         if said := utterance(message):
             if len(self._log) == LOG_MESSAGES:
                 self._log_from = self._log[0].seq + 1
-            self._log.append(said)
+            self._log.append(beginning(said, max(LOG_CHARACTERS, self.context_limits().characters)))
 
     def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
         """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""

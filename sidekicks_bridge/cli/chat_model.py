@@ -253,10 +253,10 @@ class ChatModel:
             text = (
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
-            lines.append([(WARN, "⚿ " + text), (DIM, "  Ctrl-O goes there")])
+            lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
         for agent in list(self.sign_ins)[:3]:
             lines.append(
-                [(WARN, "⚿ "), self.names.span(agent), ("", " wants you to sign in"), (DIM, "  Ctrl-G signs in")]
+                [(WARN, "◆ "), self.names.span(agent), ("", " wants you to sign in"), (DIM, "  Ctrl-G signs in")]
             )
         return lines
 

@@ -64,9 +64,12 @@ def main(argv: list[str]) -> int:
 def _claim(path: Path) -> Claim:
     """Own, or find who does; a configuration that wants its bridge to outlive windows gets a hub to relay to."""
     if wants_hub(path):
-        from sidekicks_bridge.cli.hub import start_hub
+        from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
-        start_hub(path)
+        try:
+            start_hub(path)
+        except HubFailed as problem:  # then this is the bridge, as long as its window is open
+            print(f"sidekicks serve: {problem}", file=sys.stderr)
     return claim(path)
 
 
@@ -96,7 +99,9 @@ def wants_hub(path: Path) -> bool:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-    return re.search(r"^\s*keepRunning:\s*true\b", text, re.MULTILINE) is not None and endpoint.supported()
+    return (
+        re.search(r"^[^#\n]*\bkeepRunning[\"']?\s*:\s*true\b", text, re.MULTILINE) is not None and endpoint.supported()
+    )
 
 
 def _options(argv: list[str]) -> tuple[str | None, str] | int:

@@ -41,6 +41,9 @@ class SidekicksProtocol(LanguageServerProtocol):
     def _send_data(self, data: Any) -> None:
         """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
         result = getattr(data, "result", None)
+        if isinstance(result, dict):  # in the wire's form already
+            self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": data.id, "result": result})))
+            return
         if isinstance(result, lsp.InitializeResult):
             result.capabilities.experimental = {
                 "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}

@@ -42,6 +42,16 @@ class Wire:
         self._outgoing = outgoing
         self._count = 0
         self._news = anyio.Event()
+        self._reads = anyio.Event()
+        self._reads.set()
+
+    def stop_reading(self) -> None:
+        """From here on what the bridge says stays in the pipe, until it is full."""
+        self._reads = anyio.Event()
+
+    def read_on(self) -> None:
+        """Read again."""
+        self._reads.set()
 
     async def read(self) -> None:
         """Take what the bridge says until it ends."""
@@ -50,6 +60,7 @@ class Wire:
             async for data in self._incoming:
                 self.received += [json.loads(body) for body in frames.feed(data)]
                 self._wake()
+                await self._reads.wait()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the other end was killed
         self.ended = True
@@ -67,6 +78,10 @@ class Wire:
                 await self._news.wait()
             return value
         raise AssertionError(f"Not within {PATIENCE:g} s. The bridge had said: {self.shown()}")
+
+    async def more_than(self, count: int) -> None:
+        """Wait until the bridge has said more than ``count`` messages."""
+        await self.until(lambda: len(self.received) > count)
 
     async def until_ended(self) -> None:
         """Wait until the bridge closes the connection."""

@@ -25,6 +25,16 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
     require('sidekicks.buffers').read(event.buf)
   end,
 })
+-- A session names these buffers with `:file`, which tells so and then wants a key; the session resets 'shortmess' itself.
+vim.api.nvim_create_autocmd('BufFilePost', {
+  group = group,
+  pattern = 'sidekicks://*',
+  callback = function()
+    if vim.g.SessionLoad then
+      vim.opt.shortmess:append('F')
+    end
+  end,
+})
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   group = group,
   nested = true,
