@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from tests.neovim.desk import Chat, Desk
 
 
-
 def ask(chat: Chat, title: str, ids: str = "allow,always,reject") -> None:
     """Let alice ask; the card has been there long enough to be answered."""
     chat.say(f"@alice !permit {title} ids={ids}")
