@@ -11,6 +11,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 DIR ?=
 ARGS ?=
+# Test files run side by side, each in one process: most of them wait for processes of their own.
+JOBS ?= auto
 
 .PHONY: help setup demo test test-long check format gen lock bench clean
 
@@ -23,7 +25,7 @@ demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder
 	@DIR='$(DIR)' scripts/demo
 
 test: $(VENV)/.dev ## run the tests but the long ones (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest -m 'not long' $(ARGS)
+	$(PY) -m pytest -m 'not long' -n $(JOBS) --dist loadfile $(ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes
 	$(PY) -m pytest -m long $(ARGS) || [ $$? -eq 5 ] # 5: there are none
