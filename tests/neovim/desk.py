@@ -111,11 +111,15 @@ class Desk:
     def start(self) -> None:
         """Start a bridge that stays: what editors start then only relays, which is quick."""
         self._owner = subprocess.Popen(
-            self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.box.environment()
+            self.command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.box.environment(),
         )
         assert self._owner.stdin is not None
         assert self._owner.stdout is not None
-        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        params: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
         self._owner.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         self._owner.stdin.flush()
@@ -189,11 +193,11 @@ class Desk:
 
     def calm(self) -> None:
         """Cancel every turn that a test left behind, so that the next finds its agents idle."""
-        if self._owner is None or not self.editors:
+        loaded = "return package.loaded['sidekicks.client'] and require('sidekicks.client').lsp() ~= nil"
+        connected = [editor for editor in self.editors if editor.process.poll() is None and editor.lua(loaded)]
+        if self._owner is None or not connected:
             return
-        editor = self.editors[0]
-        editor.keys("<C-Bslash><C-n>")
-        self.connect(editor)
+        editor = connected[0]
         code = """local busy = {}
                   for _, turn in ipairs(...) do busy[turn.channelId] = true end
                   for id in pairs(busy) do

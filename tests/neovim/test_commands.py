@@ -162,7 +162,7 @@ def test_the_configuration_opens_with_its_problems(own_desk: Desk) -> None:
     editor = own_desk.connected()
     run(editor, "config")
     editor.until(lambda: editor.name() == str(own_desk.box.config_path), "the file")
-    editor.keys('ggOnonsense: true<Esc>:silent write<CR>')
+    editor.keys("ggOnonsense: true<Esc>:silent write<CR>")
     editor.until(lambda: editor.lua("return #vim.diagnostic.get(0)") > 0, "a diagnostic")
     editor.keys("ggdd:silent write<CR>")
     editor.until(lambda: editor.lua("return #vim.diagnostic.get(0)") == 0, "no diagnostic")

@@ -77,7 +77,9 @@ def test_a_missing_bridge_says_how_to_install_it(own_desk: Desk) -> None:
 
 
 def test_another_protocol_version_says_what_to_do(own_desk: Desk) -> None:
-    editor = own_desk.open(init=f"{TOLD}\npackage.preload['sidekicks.protocol'] = function() return {{ version = 99, events = {{}} }} end")
+    editor = own_desk.open(
+        init=f"{TOLD}\npackage.preload['sidekicks.protocol'] = function() return {{ version = 99, events = {{}} }} end"
+    )
     editor.keys(":Sidekicks #general<CR>")
     told = editor.until(lambda: editor.lua("return vim.g.told"), "the refusal")
     assert "version 99" in told

@@ -31,7 +31,8 @@ def marks(chat: Chat, namespace: str) -> list[list[Any]]:
     found: list[list[Any]] = chat.editor.lua(
         """local uri, name = ...
            local buf, found = vim.fn.bufnr(uri), {}
-           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, vim.api.nvim_create_namespace(name), 0, -1, { details = true })) do
+           local space = vim.api.nvim_create_namespace(name)
+           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
              local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
              local stop = mark[4].end_row == mark[2] and mark[4].end_col or #line
              found[#found + 1] = { line:sub(mark[3] + 1, stop), mark[4].hl_group or '' }
@@ -56,7 +57,10 @@ def test_markdown_is_highlighted_block_by_block(chat: Chat) -> None:
     chat.ask("@alice !say some **bold** word.\\n\\n```lua\\nlocal x = 1\\n```\\n\\nlast", "last")
     wanted = [["bold", "@markup.strong.markdown_inline"], ["local", "@keyword.lua"]]
     chat.editor.until(
-        lambda: all(any(mark[0].strip("*") == text and mark[1] == group for mark in marks(chat, "sidekicks.markdown")) for text, group in wanted),
+        lambda: all(
+            any(mark[0].strip("*") == text and mark[1] == group for mark in marks(chat, "sidekicks.markdown"))
+            for text, group in wanted
+        ),
         "the highlights",
     )
 
@@ -71,7 +75,10 @@ def test_thoughts_are_folded(chat: Chat) -> None:
 def test_a_tool_call_shows_status_places_and_change(desk: Desk, chat: Chat) -> None:
     notes = desk.box.workspace / "notes.md"
     notes.write_text("one\nTWO\nthree\n", encoding="utf-8")
-    chat.ask("@alice !tool read Look at it | notes.md:2 !diff notes.md|one\\ntwo\\nthree\\n|one\\nTWO\\nthree\\n", "✓ Edit notes.md")
+    chat.ask(
+        "@alice !tool read Look at it | notes.md:2 !diff notes.md|one\\ntwo\\nthree\\n|one\\nTWO\\nthree\\n",
+        "✓ Edit notes.md",
+    )
     text = chat.text()
     assert "✓ Look at it  notes.md:2" in text
     assert "✓ Edit notes.md  +1 −1" in text
