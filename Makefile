@@ -11,6 +11,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 DIR ?=
 ARGS ?=
+# Test files run side by side, each in one process: most of them wait for processes of their own.
+JOBS ?= auto
 
 .PHONY: help setup demo test test-long test-neovim check check-neovim format gen lock bench bench-editors clean
 
@@ -27,13 +29,13 @@ demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder
 	@DIR='$(DIR)' scripts/demo
 
 test: $(VENV)/.dev ## run the tests but the long ones (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest -m 'not long' --ignore=tests/neovim $(ARGS)
+	$(PY) -m pytest -m 'not long' --ignore=tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes
 	$(PY) -m pytest -m long $(ARGS) || [ $$? -eq 5 ] # 5: there are none
 
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest tests/neovim $(ARGS)
+	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev check-neovim ## format, lint, types, layers, generated files, spelling, sizes
 	$(BIN)/ruff format --check --quiet .
@@ -58,8 +60,8 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 	$(PY) -m sidekicks_bridge.protocol.codegen
 	$(PY) scripts/architecture.py
 
-bench: $(VENV)/.dev ## measure start-up: what an import costs, how long a verb takes
-	$(PY) scripts/bench/start_up.py
+bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline (ARGS='chunks start': only these)
+	@$(PY) -m scripts.bench $(ARGS)
 
 bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
 	$(PY) scripts/bench/neovim.py

@@ -98,7 +98,7 @@ class _Way:
 
     async def find(self, config_path: Path, start: bool) -> None:
         try:
-            self.place = await anyio.to_thread.run_sync(reach, config_path, start)
+            self.place = await anyio.to_thread.run_sync(reach, config_path, start, abandon_on_cancel=True)
         except BridgeGone as problem:
             self.problem = problem
         self.found.set()
@@ -120,17 +120,17 @@ class _Way:
 def reach(config_path: Path, start: bool) -> str:
     """The socket of the owner, started if need be; waits until it listens. Raises BridgeGone."""
     end = time.monotonic() + PATIENCE
-    started = False
     while time.monotonic() < end:
         holder = ownership.running(config_path)
         if holder is None:
             if not start:
                 raise BridgeGone("No bridge is running for this configuration.")
-            if not started:
-                from sidekicks_bridge.cli.hub import start_hub
+            from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
+            try:
                 start_hub(config_path)
-                started = True
+            except HubFailed as failed:
+                raise BridgeGone(str(failed)) from failed
         elif problem := ownership.other_version(holder):
             raise BridgeGone(problem)
         elif holder.socket is not None and _listens(holder.socket):
@@ -151,4 +151,4 @@ def _listens(place: str) -> bool:
 
 async def _converse(client: BridgeClient) -> None:
     wrong = await client.run()
-    client.hang_up(wrong or "The bridge has ended; start again to go on (nothing finished is lost).")
+    client.hang_up(wrong or "The bridge has ended; nothing finished is lost.")
