@@ -39,6 +39,7 @@ class ChannelRequests:
             turns=[turn for channel in channels for turn in channel.turns()],
             storage=bridge.journal.state,
             config=bridge.configuration.state,
+            sign_ins=bridge.sign_ins.all(),
         )
 
     async def create(self, _client: Client, params: wire.CreateChannel) -> ChannelView:

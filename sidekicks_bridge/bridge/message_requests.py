@@ -175,7 +175,7 @@ class MessageRequests:
 
     async def attention(self, _client: Client, _params: wire.Empty) -> Attention:
         """`attention/list`."""
-        return Attention(items=attention(self._bridge.directory.all()))
+        return Attention(items=attention(self._bridge.directory.all(), self._bridge.sign_ins.all()))
 
     async def set_draft(self, client: Client, params: wire.ChannelText) -> Empty:
         """`draft/set`: kept, and shown to the others."""

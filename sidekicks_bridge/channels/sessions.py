@@ -33,6 +33,7 @@ class Sessions:
         root = self._state.stored.root or folder or str(Path.home())
         stored_id = await self._inbox.call(self._before, agent, root)
         session = await lease.session(root, stored_id)
+        self._state.env.auth_settled(agent)
         anew = await self._inbox.call(self._opened, agent, session, root)
         if anew is not None:
             await self._restore_settings(anew, session)

@@ -27,7 +27,7 @@ _STOPS = {
 }
 _ADVICE = {
     "agentSpawnFailed": "Check its `command`: sidekicks config edit",
-    "agentAuthRequired": "Sign in with the agent's own command, then send again.",
+    "agentAuthRequired": "Ctrl-G signs in; then this is tried again.",
     "agentExited": "Send again: it is started anew.",
     "agentProtocol": "Send again; if it stays so, check its command and version.",
     "noSlot": "Send again when another agent is idle.",
