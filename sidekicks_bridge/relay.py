@@ -16,8 +16,8 @@ _CHUNK = 1 << 16
 def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int | None:
     """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first.
 
-    None when the owner ended without a word: it was ending when we came, and the next one has to be asked. Nothing but
-    ``first`` (what was read up to then) has been taken from the client.
+    None: the owner was gone before it answered ``first`` (it was just ending, say), and nothing of the client's was
+    read since: another owner can be asked.
     """
     if not _greeted(owner, first, stdin):
         owner.close()

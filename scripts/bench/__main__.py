@@ -6,7 +6,7 @@ import json
 import sys
 from importlib import import_module
 
-SUBJECTS = ("start", "chunks", "completion", "store")
+SUBJECTS = ("start", "chunks", "several", "completion", "chat", "store")
 
 
 def main(chosen: list[str]) -> int:

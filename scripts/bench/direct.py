@@ -22,9 +22,12 @@ async def sdk(count: int) -> None:
     """Receive a burst as the SDK's own example does; a first short prompt warms it up, as it does the bridge."""
     import acp
 
-    class Client(acp.Client):
+    class Client:  # no `acp.Client`: it would have to define all that this agent never asks for
         def __init__(self) -> None:
             self.texts: list[str] = []
+
+        def on_connect(self, _agent: Any) -> None:
+            pass
 
         async def session_update(self, session_id: str, update: Any, **_more: Any) -> None:
             if update.session_update == "agent_message_chunk":
@@ -44,9 +47,7 @@ async def sdk(count: int) -> None:
 
 def pipe(count: int, rate: int) -> None:
     """Read the agent's lines as they come and nothing more."""
-    with subprocess.Popen(
-        [sys.executable, AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as agent:
+    with subprocess.Popen([sys.executable, AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as agent:
         assert agent.stdin is not None
         assert agent.stdout is not None
         params = {"sessionId": "s1", "prompt": [{"type": "text", "text": f"paced {count} {rate}"}]}

@@ -54,7 +54,7 @@ def cpu_ms(pid: int) -> float:
     """The CPU time that a running process has used so far, all threads, ms; not that of its children."""
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "clock_getcpuclockid"):  # macOS: hundredths of a second must do
-        told = subprocess.run(["ps", "-o", "time=", "-p", str(pid)], capture_output=True, text=True, check=True)
+        told = subprocess.run(["/bin/ps", "-o", "time=", "-p", str(pid)], capture_output=True, text=True, check=True)
         minutes, _, seconds = told.stdout.strip().rpartition(":")
         return (float(minutes) * 60 + float(seconds)) * 1e3
     clock = ctypes.c_int()

@@ -26,7 +26,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Peer:
-    """One client on a pair of descriptors. Every event goes to ``on_event(method, params)``; ``read_at`` is when, ns."""
+    """One client on a pair of descriptors. Events go to ``on_event(method, params)``, read at ``read_at`` (ns)."""
 
     def __init__(self, reader: int, writer: int, pid: int = 0) -> None:
         self.pid = pid

@@ -47,9 +47,9 @@ async def _restore(connection: AgentConnection, session: AcpSession, method: str
     except Refused as refused:
         if refused.code == METHOD_NOT_FOUND:
             _was_a_lie(connection, session.origin)
-    except SidekicksError:
-        if connection.ended.is_set():
-            raise
+    except SidekicksError as problem:
+        if connection.ended.is_set() or problem.code == "agentAuthRequired":
+            raise  # signed in, the session may well be there
     finally:
         if not restored:
             connection.sessions.remove(session)

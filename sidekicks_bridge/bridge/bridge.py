@@ -14,6 +14,7 @@ from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
+from sidekicks_bridge.bridge.sign_ins import SignIns
 from sidekicks_bridge.channels.announced import AnnouncedCommands
 from sidekicks_bridge.channels.directory import Directory
 from sidekicks_bridge.channels.env import Env
@@ -62,11 +63,13 @@ class Bridge:
         self.ids = Ulids()
         self.clients = Clients()
         self.configuration = Configuration(config_path)
+        self.sign_ins = SignIns(self.to_all)
         self._attention_count = 0
         self.started_at = self.clock.now()
 
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
+        from sidekicks_bridge.agents.errands import Errands
         from sidekicks_bridge.agents.manager import AgentManager
         from sidekicks_bridge.store.open import (
             memory_store,
@@ -85,6 +88,7 @@ class Bridge:
         await self.announced.load(self.store)
         logs = paths.data_dir(path) / "logs" if self.store.persistent else None
         self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
+        self.errands = Errands(self.agents)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
             agents=self.agents,
@@ -97,6 +101,8 @@ class Bridge:
             spawn=self.spawn,
             to_all=self.to_all,
             channel_changed=self.channel_changed,
+            auth_required=self.sign_ins.required,
+            auth_settled=self.sign_ins.settled,
         )
         self.directory = Directory(self.env, self.preferences.read_mark)
         await self.directory.load()
@@ -104,7 +110,7 @@ class Bridge:
         self.spawn(self.journal.retry)
         await self.directory.declare(self.configuration.current.channels)
         self.recent.note_recent(str(path), self.clock.now())
-        self._attention_count = len(attention(self.directory.all()))
+        self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
 
     def run_in_background(self) -> None:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
@@ -144,6 +150,12 @@ class Bridge:
         """Start a child task; its failure is logged and ends nothing else."""
         self._task_group.start_soon(_contained, task, args)
 
+    async def stop_agent(self, agent: str) -> None:
+        """Stop an agent; its turns are cancelled first, so that nothing looks like a crash."""
+        for channel in self.directory.all():
+            await channel.end_turns_of(agent)
+        await self.agents.stop(agent)
+
     # ── telling clients ──────────────────────────────────────────────────────────────────────────────────────────
 
     def to_all(self, event: Wire) -> None:
@@ -166,7 +178,7 @@ class Bridge:
 
     def attention_changed(self) -> None:
         """Tell how much waits for the user, if that changed."""
-        count = len(attention(self.directory.all()))
+        count = len(attention(self.directory.all(), self.sign_ins.all()))
         if count != self._attention_count:
             self._attention_count = count
             self.clients.to_all(AttentionChanged(count=count))
@@ -178,6 +190,7 @@ class Bridge:
         """The configuration was read again: put it in force and say so. Running agents are not touched."""
         config = self.configuration.current
         self.agents.configure(config.agents, config.limits)
+        self.sign_ins.keep_only({spec.name for spec in config.agents})
         await self.directory.declare(config.channels)
         self.clients.to_all(
             ConfigChanged(agents=self.agent_list(), channels=self.channels(), problems=self.configuration.problems)
@@ -198,6 +211,8 @@ class Bridge:
                     error=error,
                     origin="builtin" if spec.builtin else "config",
                     commands=self.announced.of(spec.name),
+                    sign_in=self.errands.sign_in_methods(spec.name),
+                    can_log_out=self.errands.can_log_out(spec.name),
                 )
             )
         return agents

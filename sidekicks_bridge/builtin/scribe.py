@@ -156,7 +156,7 @@ class Scribe:
 def _in_order(prompt: Prompt, own: Message, name: str) -> list[Message]:
     """What was said, the question before its answers.
 
-    A message to several agents (`@scout where …? @scribe keep that`) reaches this one after the others have answered it.
+    A message to several (`@scout where …? @scribe keep that`) reaches this agent after the others answered it.
     """
     before = list(prompt.unseen)
     answers: list[Message] = []

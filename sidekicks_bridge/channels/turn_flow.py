@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.agents.contract import PromptResult
 from sidekicks_bridge.channels.answer import Answer, short
 from sidekicks_bridge.channels.context import build, text_of
+from sidekicks_bridge.channels.silence import Silence
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageRemoved, MessageUpdated, TurnChanged
 from sidekicks_bridge.protocol.parts import NoticePart
@@ -50,6 +51,7 @@ class TurnFlow:
         self._permissions = permissions
         self._sessions = sessions
         self._running: PendingTurn | None = None
+        self.silence = Silence(state, inbox, permissions, self)
 
     @property
     def running(self) -> PendingTurn | None:
@@ -217,6 +219,7 @@ class TurnFlow:
         prompt = Prompt(blocks=blocks, session=origin, unseen=shown, cut=cut)
         await env.journal.keep(PutMember(member), PutPrompt(turn.answer.message.id, env.clock.now(), prompt))
         turn.session = session
+        env.spawn(self.silence.watch, turn)
         self.set_state(turn, "thinking")
         if turn.command is None:
             env.channel_changed()  # the cursor moved
@@ -237,7 +240,11 @@ class TurnFlow:
         assert turn.answer is not None
         reason = "cancelled" if turn.cancelled else result.stop_reason if result else "failed"
         failure = None if error is None or turn.cancelled else TurnError(code=error.code, message=error.message)
+        if failure is not None and failure.code == "agentAuthRequired":
+            turn.answer.add_notice("authRequired", f"@{turn.agent} wants you to sign in.")
         await self.end(turn, reason, failure, result.usage if result else None)
+        if error is not None and error.code == "agentAuthRequired":
+            self._state.env.auth_required(turn.agent, self._state.id, turn.answer.message.id, error)
 
     async def end(self, turn: PendingTurn, reason: str, failure: TurnError | None, usage: Usage | None = None) -> None:
         """Finish the turn's message; in the same step the turn leaves the list."""
@@ -252,7 +259,7 @@ class TurnFlow:
         message_turn = answer.message.turn
         assert message_turn is not None
         message_turn.stop_reason, message_turn.error = reason, failure
-        message_turn.usage = usage or message_turn.usage
+        message_turn.usage = usage or turn.usage
         await self.finish_message(answer, turn)
 
     async def finish_message(self, answer: Answer, turn: PendingTurn | None) -> None:
@@ -273,6 +280,7 @@ class TurnFlow:
         state.remember(message)
         await env.journal.keep(*changes)
         state.unread += 1
+        state.note_failure(message)
         state.last_message_at = message.created_at
         state.emit(MessageUpdated(channel_id=state.id, message=short(message)))
         if turn is not None:
@@ -282,6 +290,7 @@ class TurnFlow:
 
     def _leave(self, turn: PendingTurn) -> None:
         self._state.turns.remove(turn)
+        turn.over.set()
         if self._running is turn:
             self._running = None
 

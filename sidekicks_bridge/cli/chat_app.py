@@ -15,6 +15,7 @@ import anyio
 
 from sidekicks_bridge.cli import render
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
+from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_draft import Draft
 from sidekicks_bridge.cli.chat_keys import HELP, bindings
 from sidekicks_bridge.cli.chat_preview import Preview
@@ -43,7 +44,7 @@ from sidekicks_bridge.protocol.requests import (
     SentMessage,
 )
 from sidekicks_bridge.protocol.requests import State as BridgeState
-from sidekicks_bridge.protocol.types import Permission
+from sidekicks_bridge.protocol.types import Permission, SignIn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -75,6 +76,7 @@ class ChatApp:
         self.draft = Draft(self.composer)
         self.preview = Preview(self)
         self.questions = ChatQuestions(self)
+        self.agents = ChatAgents(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
         self._tokens = Ulids()
@@ -129,8 +131,9 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         event = self.model.event(name, raw)
-        if isinstance(event, Permission):
+        if isinstance(event, Permission | SignIn):
             self.screen.app.output.bell()
+        if isinstance(event, Permission):
             if event.channel_id == self.channel_id():
                 self.draft.make_room()
         elif isinstance(event, DraftChanged):

@@ -19,7 +19,7 @@ from sidekicks_bridge.cli.text import one_line, short_path
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.protocol import events
 from sidekicks_bridge.protocol.parts import TextPart
-from sidekicks_bridge.protocol.types import Permission, Usage
+from sidekicks_bridge.protocol.types import Permission, SignIn, Usage
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
@@ -41,6 +41,7 @@ class ChatModel:
         self.turns: list[Turn] = []
         self.queued: dict[str, Message] = {}
         self.desk = permissions.PermissionDesk()
+        self.sign_ins: dict[str, SignIn] = {}
         self.storage: str | None = None
         self.problems = 0
         self.desynced = False
@@ -62,6 +63,7 @@ class ChatModel:
         self.desk.keep({question.request_id for question in state.permissions})
         for question in state.permissions:
             self.desk.add(question)
+        self.sign_ins = {needed.agent: needed for needed in state.sign_ins}
         self.storage = None if state.storage.persistent else state.storage.reason or "it is in memory"
         self.problems = len(state.config.problems)
 
@@ -222,11 +224,16 @@ class ChatModel:
             self.desk.add(event)
         elif isinstance(event, events.PermissionResolved):
             self.desk.close(event.request_id)
+        elif isinstance(event, SignIn):
+            self.sign_ins[event.agent] = event
+            if agent := self.names.agents.get(event.agent):
+                agent.sign_in = event.methods
+        elif isinstance(event, events.SignInResolved):
+            self.sign_ins.pop(event.agent, None)
         elif isinstance(event, events.ChannelsChanged):
             self._know_channels(event.channels)
         elif isinstance(event, events.AgentStateChanged):
-            agent = self.names.agents.get(event.agent)
-            if agent is not None:
+            if agent := self.names.agents.get(event.agent):
                 agent.state, agent.error = event.state, event.error
         elif isinstance(event, events.StorageChanged):
             self.storage = None if event.persistent else event.reason or "it is in memory"
@@ -276,7 +283,11 @@ class ChatModel:
             text = (
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
-            lines.append([(WARN, "⚿ " + text), (DIM, "  Ctrl-O goes there")])
+            lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
+        for agent in list(self.sign_ins)[:3]:
+            lines.append(
+                [(WARN, "◆ "), self.names.span(agent), ("", " wants you to sign in"), (DIM, "  Ctrl-G signs in")]
+            )
         return lines
 
     def footer(self) -> list[Line]:

@@ -58,7 +58,7 @@ def status(argv: list[str]) -> int:
         if holder is None:
             print("null" if given.json else f"No bridge is running for {path}.")
             return OK
-        found = anyio.run(_ask_status, path)
+        found = anyio.run(ask_status, path)
     except (SidekicksError, BridgeGone) as problem:
         print(f"sidekicks status: {problem}", file=sys.stderr)
         return FAILED
@@ -71,7 +71,8 @@ def status(argv: list[str]) -> int:
     return OK
 
 
-async def _ask_status(path: Path) -> BridgeStatus:
+async def ask_status(path: Path) -> BridgeStatus:
+    """What the bridge that runs for ``path`` says of itself. Raises BridgeGone."""
     from sidekicks_bridge.cli.attach import attached
     from sidekicks_bridge.protocol.requests import BridgeStatus, Empty
 

@@ -28,7 +28,7 @@ Serve one client on standard input and output (LSP 3.17 framing). Editors start 
   --log-level LEVEL   debug, info, warning (default) or error, to standard error
 """
 _NOT_INITIALIZED = -32002
-_ATTEMPTS = 100
+_ATTEMPTS = 20
 _PAUSE = 0.05
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -50,32 +50,29 @@ def main(argv: list[str]) -> int:
     try:
         location = locate_for(config, json.loads(first))
         ensure(location)
-        served = _relayed(location.path, frame(first) + reader.rest)
+        return _serve(location.path, level, first, reader.rest)
     except SidekicksError as refusal:
-        _refuse(first, refusal.message, refusal.code)
-        return 1
-    except (OtherVersion, PermissionError) as refusal:
-        _refuse(first, str(refusal), code="protocolMismatch")
-        return 1
-    return served if isinstance(served, int) else _own(location.path, served, level, first, reader.rest)
+        return _refuse(first, refusal.message, refusal.code)
+    except OtherVersion as refusal:
+        return _refuse(first, str(refusal), "protocolMismatch")
+    except PermissionError as refusal:
+        return _refuse(first, str(refusal), "storeUnavailable")
 
 
-def _relayed(path: Path, said: bytes) -> int | Claim:
-    """Relay to the owner up to the end, whose exit code this is; or what was claimed because nobody owns.
-
-    An owner that is just ending is followed by the next one. ``said``: what the client has said so far.
-    """
+def _serve(path: Path, level: str, first: bytes, rest: bytes) -> int:
+    """Relay to the owner, or own. An owner that ends just now is asked no more: the next claim finds who comes then."""
     for _ in range(_ATTEMPTS):
         claimed = _claim(path)
         if claimed.connection is None:
-            return claimed
+            return _own(path, claimed, level, first, rest)
         from sidekicks_bridge.relay import relay
 
-        code = relay(claimed.connection, said)
-        if code is not None:
+        if (code := relay(claimed.connection, frame(first) + rest)) is not None:
             return code
         time.sleep(_PAUSE)
-    raise SidekicksError("shuttingDown", "The running bridge takes nobody in. `sidekicks stop` ends it.")
+    raise SidekicksError(
+        "storeUnavailable", "The running bridge ends every connection. Run `sidekicks stop`, and retry."
+    )
 
 
 def _claim(path: Path) -> Claim:
@@ -191,7 +188,8 @@ def locate_for(given: str | None, message: dict[str, Any]) -> Location:
     return locate(given, named if isinstance(named, str) else None, trusted)
 
 
-def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:
+def _refuse(first: bytes, problem: str, code: str) -> int:
+    """Answer the handshake with the problem; the exit code."""
     print(f"sidekicks serve: {problem}", file=sys.stderr)
     error = {
         "code": -32803,
@@ -199,6 +197,7 @@ def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:
         "data": {"code": code, "retryable": False, "details": {}},
     }
     _write(json.loads(first).get("id"), error)
+    return 1
 
 
 def _write(request_id: object, error: dict[str, Any]) -> None:

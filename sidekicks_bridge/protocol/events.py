@@ -18,6 +18,7 @@ from sidekicks_bridge.protocol.types import (
     Permission,
     Problem,
     SessionOption,
+    SignIn,
     Turn,
 )
 
@@ -126,6 +127,12 @@ class AgentLog(Wire, kw_only=True):
     line: str
 
 
+class SignInResolved(Wire, kw_only=True):
+    """An agent no longer asks the user to sign in."""
+
+    agent: str
+
+
 class ConfigChanged(Wire, kw_only=True):
     """The configuration was read again, or a reload was refused (then only ``problems`` is new)."""
 
@@ -181,6 +188,8 @@ EVENTS: tuple[Event, ...] = (
     Event("sidekicks/channels/changed", ChannelsChanged, "all", "The whole list of channels."),
     Event("sidekicks/agent/state", AgentStateChanged, "all", "An agent's process changed state."),
     Event("sidekicks/agent/log", AgentLog, "asked", "A line of an agent's stderr."),
+    Event("sidekicks/auth/required", SignIn, "all", "An agent wants the user to sign in."),
+    Event("sidekicks/auth/resolved", SignInResolved, "all", "An agent no longer asks for that."),
     Event("sidekicks/config/changed", ConfigChanged, "all", "The configuration was reloaded, or refused."),
     Event("sidekicks/storage/changed", StorageChanged, "all", "History is kept, or not."),
     Event("sidekicks/attention/changed", AttentionChanged, "all", "How much waits for the user."),

@@ -9,6 +9,7 @@ from sidekicks_bridge.bridge.agent_requests import AgentRequests, ConfigRequests
 from sidekicks_bridge.bridge.channel_requests import ChannelRequests
 from sidekicks_bridge.bridge.message_requests import MessageRequests
 from sidekicks_bridge.bridge.owner_requests import OwnerRequests
+from sidekicks_bridge.bridge.sign_ins import SignInRequests
 
 if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
@@ -26,6 +27,7 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
     agents = AgentRequests(bridge)
     config = ConfigRequests(bridge)
     owner = OwnerRequests(bridge)
+    sign_ins = SignInRequests(bridge)
     return {
         "sidekicks/state/get": channels.state,
         "sidekicks/channel/create": channels.create,
@@ -56,6 +58,8 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/agent/stop": agents.stop,
         "sidekicks/agent/restart": agents.restart,
         "sidekicks/agent/logs": agents.logs,
+        "sidekicks/agent/authenticate": sign_ins.authenticate,
+        "sidekicks/agent/logout": sign_ins.log_out,
         "sidekicks/session/setMode": agents.set_mode,
         "sidekicks/session/setOption": agents.set_option,
         "sidekicks/config/get": config.get,

@@ -10,6 +10,7 @@ import logging
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import msgspec
 from lsprotocol import types as lsp
@@ -41,6 +42,9 @@ class SidekicksProtocol(LanguageServerProtocol):
     def _send_data(self, data: Any) -> None:
         """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
         result = getattr(data, "result", None)
+        if isinstance(result, dict):  # in the wire's form already
+            self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": data.id, "result": result})))
+            return
         if isinstance(result, lsp.InitializeResult):
             result.capabilities.experimental = {
                 "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}
@@ -62,8 +66,15 @@ class SidekicksProtocol(LanguageServerProtocol):
                 error = {"code": INVALID_PARAMS, "message": sentence}
                 self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error})))
             return False
-        self.handle_message(structured)
+        if not self._changes_nothing(structured):
+            self.handle_message(structured)
         return True
+
+    def _changes_nothing(self, message: Any) -> bool:
+        """Whether it changes a document that is not open: a client's slip, which pygls takes for a bug."""
+        if not isinstance(message, lsp.DidChangeTextDocumentNotification):
+            return False
+        return unquote(message.params.text_document.uri) not in self.workspace.text_documents
 
     # pygls' own two remember their arguments, and with them every connection that ever was.
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]

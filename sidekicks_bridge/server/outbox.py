@@ -112,6 +112,11 @@ class Outbox:
         self.overrun = False
         """Whether so much waits that the client must be given up."""
 
+    @property
+    def waiting(self) -> int:
+        """About how many bytes wait."""
+        return self._bytes
+
     def put(self, event: Wire) -> bool:
         """Queue an event. False: the client is too slow, and the event's channel was dropped with a notice."""
         kind = type(event).__name__

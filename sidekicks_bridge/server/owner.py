@@ -20,6 +20,7 @@ from sidekicks_bridge import endpoint, paths
 from sidekicks_bridge.bridge.bridge import Bridge
 from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.lock import Holder
+from sidekicks_bridge.ownership import NOWHERE
 from sidekicks_bridge.protocol.events import BridgeStopping
 from sidekicks_bridge.server.connection import Connection
 from sidekicks_bridge.server.features import Handler, handlers
@@ -130,6 +131,7 @@ class Owner:
             root.cancel_scope.cancel()
 
     async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+        """Tell every client that it was `stop` before its connection ends."""
         await self._stop.wait()
         self._say_goodbye()
         scope.cancel()
@@ -175,14 +177,24 @@ class Owner:
         place = endpoint.socket_path(paths.data_dir(self._config_path))
         if place is None:
             _log.warning("no private folder with a short enough path for a socket: further clients cannot attach")
+            self._announce(NOWHERE)
             return None
         try:
             listener = await Listener.open(place, self._welcome)
         except OSError as problem:
             _log.warning("cannot listen at %s (%s): further clients cannot attach", place, problem)
+            self._announce(NOWHERE)
             return None
-        self._held.announce(Holder(socket=str(place)))
+        self._announce(str(place))
         return listener
+
+    def _announce(self, socket: str) -> None:
+        """Write into the lock where further clients find us."""
+        assert self._held is not None
+        try:
+            self._held.announce(Holder(socket=socket))
+        except OSError as problem:
+            _log.warning("the lock cannot be written (%s): further clients cannot attach", problem)
 
     def _welcome(self, client: SocketClient) -> None:
         self._group.start_soon(self._serve_socket, client)
@@ -205,12 +217,15 @@ class Owner:
             self._connections.add(connection)
             writer.start(connection.outbox)
             connection.accept(first)
-            reader = StdinReader(asyncio.get_running_loop(), stdin)
-            tasks.start_soon(_read, connection, reader, rest)
+            take = _feed(connection)
+            take(rest)
+            reader = StdinReader(self._loop, stdin, take)
             try:
                 await self._until_ended(connection, tasks)
-            finally:  # also when the owner is told to stop: its client hears of it
-                writer.close(FLUSH_SECONDS)
+            finally:
+                reader.close()
+                with anyio.CancelScope(shield=True):  # a client that does not read must not keep the others waiting
+                    await anyio.to_thread.run_sync(writer.close, FLUSH_SECONDS)
                 _leave(stdin, stdout)
         return 0 if connection.orderly else 1
 
@@ -234,19 +249,21 @@ class Owner:
             tasks.cancel_scope.cancel()
 
 
-async def _read(connection: Connection, reader: StdinReader, rest: bytes) -> None:
+def _feed(connection: Connection) -> Callable[[bytes | None], None]:
+    """What takes the bytes of a client on a descriptor; None is their end."""
     frames = FrameReader()
-    data = rest
-    try:
-        while True:
-            for body in frames.feed(data):
+
+    def take(data: bytes | None) -> None:
+        try:
+            for body in frames.feed(data or b""):
                 connection.accept(body)
-            data = await reader.receive()
-            if not data:
-                break
-    except FramingError as problem:
-        _log.error("the client does not speak LSP: %s", problem)
-    connection.ended.set()
+        except FramingError as problem:
+            _log.error("the client does not speak LSP: %s", problem)
+            connection.ended.set()
+        if data is None:
+            connection.ended.set()
+
+    return take
 
 
 def _leave(stdin: int, stdout: int) -> None:

@@ -93,7 +93,7 @@ VALUE: st.SearchStrategy[Part] = st.one_of(
     TEXT.map(lambda text: TextPart(text=text)),
     TEXT.map(lambda text: ThoughtPart(text=text)),
     TEXT.map(lambda text: NoticePart(code="x", text=text)),
-    TEXT.map(lambda text: ToolCallPart(id="t", kind="read", title=text, status="pending")),
+    TEXT.map(lambda text: ToolCallPart(id="t", kind="read", title=text, status="pending", content=[], locations=[])),
 )
 EVENT = st.one_of(
     st.builds(delta, text=TEXT, part=PART, message=MESSAGE),

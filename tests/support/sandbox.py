@@ -87,7 +87,7 @@ class BridgeSandbox:
     def write_config(self, text: str | None = None) -> None:
         """Write ``config`` (or ``text``) to the file, at once: nobody sees half of it."""
         new = self.config_path.with_suffix(".new")
-        new.write_text(text or json.dumps(self.config, indent=2), encoding="utf-8")
+        new.write_text(text or json.dumps(self.config, indent=2, ensure_ascii=False), encoding="utf-8")
         new.replace(self.config_path)
 
     # ── what agents received ─────────────────────────────────────────────────────────────────────────────────────
@@ -164,9 +164,9 @@ class BridgeSandbox:
     ) -> AsyncIterator[Client]:
         """A running bridge and its client on stdio, shaken hands. ``root``: the client's folder, None for none.
 
-        ``options``: further initializationOptions. ``env``: further variables.  At the end the client leaves in order and the bridge's end is
-        checked (exit code 0, no bug in its log, the law of every open channel), unless it was killed or ``check`` is
-        off.
+        ``options``: further initializationOptions. ``env``: further variables. At the end the client leaves in order,
+        and how the bridge ended is checked (exit code 0, no bug in its log, the law of every open channel), unless
+        it was killed or ``check`` is off.
         """
         self._bridges += 1
         errors = self.folder / f"bridge-{self._bridges}.err"

@@ -216,7 +216,33 @@
 ---@field size? integer
 ---@field cost? sidekicks.Cost
 
+--- An environment variable that an agent wants; `secret`: do not show what is typed.
+---@class (exact) sidekicks.SignInVariable
+---@field name string
+---@field label? string
+---@field secret? boolean
+---@field optional? boolean
+
+--- One way to sign in. `agent`: the agent does it when asked; `terminal`: a command is run for the user;
+--- `envVar`: the user sets `variables`; `other`: of a kind without a word here.
+---@class (exact) sidekicks.SignInMethod
+---@field id string
+---@field name string
+---@field kind "agent"|"envVar"|"other"|"terminal"
+---@field description? string
+---@field variables? sidekicks.SignInVariable[]
+---@field link? string
+
+--- An agent wants the user to sign in; `channelId` is where that came up last.
+---@class (exact) sidekicks.SignIn
+---@field agent string
+---@field text string
+---@field methods sidekicks.SignInMethod[]
+---@field channelId? string
+
 --- An agent of the configuration and how it is doing.
+---
+--- `signIn`, `canLogOut`: what its last process offered.
 ---@class (exact) sidekicks.Agent
 ---@field name string
 ---@field title string
@@ -229,6 +255,8 @@
 ---@field modes? sidekicks.Modes
 ---@field options? sidekicks.SessionOption[]
 ---@field usage? sidekicks.Usage
+---@field signIn? sidekicks.SignInMethod[]
+---@field canLogOut? boolean
 
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
@@ -442,6 +470,7 @@
 ---@field turns sidekicks.Turn[]
 ---@field storage sidekicks.StorageState
 ---@field config sidekicks.ConfigState
+---@field signIns? sidekicks.SignIn[]
 
 --- Make a named channel; `root` is an absolute folder.
 ---@class (exact) sidekicks.CreateChannel
@@ -605,6 +634,28 @@
 ---@class (exact) sidekicks.AgentRef
 ---@field agent string
 
+--- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
+---@class (exact) sidekicks.Authenticate
+---@field agent string
+---@field methodId string
+---@field ran? boolean
+
+--- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
+---@class (exact) sidekicks.TerminalCommand
+---@field command string
+---@field args string[]
+---@field env table<string, any>
+---@field cwd string
+
+--- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+---
+--- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+---@class (exact) sidekicks.Authenticated
+---@field done boolean
+---@field text string
+---@field terminal? sidekicks.TerminalCommand
+---@field variables? sidekicks.SignInVariable[]
+
 --- The last lines an agent wrote to stderr; `agent/log` follows for this client.
 ---@class (exact) sidekicks.AgentLogs
 ---@field lines string[]
@@ -764,6 +815,10 @@
 ---@field agent string
 ---@field line string
 
+--- An agent no longer asks the user to sign in.
+---@class (exact) sidekicks.SignInResolved
+---@field agent string
+
 --- The configuration was read again, or a reload was refused (then only `problems` is new).
 ---@class (exact) sidekicks.ConfigChanged
 ---@field agents sidekicks.Agent[]
@@ -823,6 +878,8 @@
 ---@overload fun(method: "sidekicks/agent/stop", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/restart", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/logs", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentLogs))
+---@overload fun(method: "sidekicks/agent/authenticate", params: sidekicks.Authenticate, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Authenticated))
+---@overload fun(method: "sidekicks/agent/logout", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setMode", params: sidekicks.SetMode, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setOption", params: sidekicks.SetOption, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/config/get", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ConfigView))
@@ -849,6 +906,8 @@
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
+---@field ["sidekicks/auth/required"]? fun(params: sidekicks.SignIn) An agent wants the user to sign in.
+---@field ["sidekicks/auth/resolved"]? fun(params: sidekicks.SignInResolved) An agent no longer asks for that.
 ---@field ["sidekicks/config/changed"]? fun(params: sidekicks.ConfigChanged) The configuration was reloaded, or refused.
 ---@field ["sidekicks/storage/changed"]? fun(params: sidekicks.StorageChanged) History is kept, or not.
 ---@field ["sidekicks/attention/changed"]? fun(params: sidekicks.AttentionChanged) How much waits for the user.
@@ -887,6 +946,8 @@ return {
     "sidekicks/agent/stop",
     "sidekicks/agent/restart",
     "sidekicks/agent/logs",
+    "sidekicks/agent/authenticate",
+    "sidekicks/agent/logout",
     "sidekicks/session/setMode",
     "sidekicks/session/setOption",
     "sidekicks/config/get",
@@ -913,6 +974,8 @@ return {
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",
+    "sidekicks/auth/required",
+    "sidekicks/auth/resolved",
     "sidekicks/config/changed",
     "sidekicks/storage/changed",
     "sidekicks/attention/changed",
