@@ -17,6 +17,7 @@ from sidekicks_bridge.cli.channel_ref import slug
 from sidekicks_bridge.cli.text import one_line, safe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from sidekicks_bridge.cli.names import Names
@@ -193,9 +194,10 @@ class Progress:
     ``quiet``: what is exported goes to the same terminal, which shows it well enough.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._shown = sys.stderr.isatty() and not quiet
-        self._next = time.monotonic() + _PROGRESS_AFTER
+        self._clock = clock
+        self._next = clock() + _PROGRESS_AFTER
         self._stands = False
 
     def __enter__(self) -> Progress:
@@ -206,7 +208,7 @@ class Progress:
 
     def at(self, count: int) -> None:
         """So many messages were written."""
-        now = time.monotonic()
+        now = self._clock()
         if self._shown and now >= self._next:
             self._next, self._stands = now + _PROGRESS_STEP, True
             sys.stderr.write(f"\r{count:,} messages …")
