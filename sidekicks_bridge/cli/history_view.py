@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.channel_ref import slug
-from sidekicks_bridge.cli.text import one_line, safe
+from sidekicks_bridge.cli.text import clock_time, one_line, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,6 @@ def print_channels(rows: list[Row], *, json: bool) -> None:
 
 
 def _table(rows: list[Row], columns: int) -> list[Line]:
-    from sidekicks_bridge.cli.names import clock_time
     from sidekicks_bridge.cli.style import BOLD, DIM, clip, width
 
     head = ["CHANNEL", "MEMBERS", "MESSAGES", "LAST", "FOLDER"]
@@ -175,7 +174,6 @@ def print_hits(hits: list[SearchHit], channels: dict[str, StoredChannel], words:
 
 
 def _hit(title: str, who: str, created_at: str, snippet: str, words: list[str]) -> list[Line]:
-    from sidekicks_bridge.cli.names import clock_time
     from sidekicks_bridge.cli.style import BOLD, DIM, MATCH, wrap
 
     pattern = re.compile("(" + "|".join(re.escape(word) for word in words) + ")", re.IGNORECASE)
