@@ -73,6 +73,11 @@ class OpenPermissions:
             if owner is answer:
                 self._resolve(request_id, None)
 
+    def cancel_every(self) -> None:
+        """The channel ends."""
+        for request_id in list(self._open):
+            self._resolve(request_id, None)
+
     def waiting(self, answer: Answer) -> bool:
         """Whether a question of this message waits."""
         return any(owner is answer for _, _, owner in self._open.values())

@@ -30,6 +30,11 @@ async def test_a_direct_conversation(bed: Bed) -> None:
         assert answer["turn"]["stopReason"] == "end_turn"
     assert bed.box.prompts("carol") == ["hi", "@alice what do you think?", "@bbo", "@all of you"]
     assert room.members == ["carol"]
+    await bed.client.request("agent/restart", agent="carol")
+    await room.ask("anew", by="carol")
+    assert bed.box.prompts("carol")[-1].startswith(
+        "[Messages in this conversation you have not seen yet]\nuser: hi\ncarol: carol heard: hi\n"
+    )
     elsewhere = await room.send("/alice:plan now")
     assert elsewhere["route"]["problem"]["code"] == "unknownAgent"
     assert notices(room.messages[-1]) == ["unknownAgent"]
