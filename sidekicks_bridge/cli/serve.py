@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,7 +28,8 @@ Serve one client on standard input and output (LSP 3.17 framing). Editors start 
   --log-level LEVEL   debug, info, warning (default) or error, to standard error
 """
 _NOT_INITIALIZED = -32002
-_ATTEMPTS = 3
+_ATTEMPTS = 20
+_PAUSE = 0.05
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -67,6 +69,7 @@ def _serve(path: Path, level: str, first: bytes, rest: bytes) -> int:
 
         if (code := relay(claimed.connection, frame(first) + rest)) is not None:
             return code
+        time.sleep(_PAUSE)
     raise SidekicksError(
         "storeUnavailable", "The running bridge ends every connection. Run `sidekicks stop`, and retry."
     )
