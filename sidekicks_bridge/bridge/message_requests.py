@@ -153,14 +153,19 @@ class MessageRequests:
         await self._bridge.directory.get(params.channel_id).cancel(params.turn_id)
         return Empty()
 
-    async def retry(self, _client: Client, params: wire.MessageRef) -> Empty:
+    async def retry(self, client: Client, params: wire.MessageRef) -> Empty:
         """`turn/retry`: the answer's agent is prompted anew with the same message."""
         message = await self._bridge.store.message(params.message_id)
         if message is None:
             raise SidekicksError(
                 "messageNotFound", f"There is no message {params.message_id!r}.", {"messageId": params.message_id}
             )
-        await self._bridge.directory.get(message.channel_id).retry(message)
+        channel = self._bridge.directory.get(message.channel_id)
+        if forbidden := _forbidden(channel, client):
+            raise SidekicksError("untrusted", forbidden)
+        if message.author.kind == "agent":
+            self._bridge.directory.agent_name(message.author.name or "")
+        await channel.retry(message, client.folder)
         return Empty()
 
     async def answer_permission(self, _client: Client, params: wire.AnswerPermission) -> Accepted:

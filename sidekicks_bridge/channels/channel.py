@@ -215,25 +215,26 @@ class Channel:
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 
-    async def retry(self, message: Message) -> None:
-        """Prompt the agent of a failed or interrupted answer anew with the same user's message."""
-        await self.inbox.call(self._retry, message)
+    async def retry(self, message: Message, folder: str | None = None) -> None:
+        """Prompt the agent of an answer that did not end as it should anew, with the same user's message."""
+        await self.inbox.call(self._retry, message, folder)
 
-    async def _retry(self, answer: Message) -> None:
+    async def _retry(self, answer: Message, folder: str | None) -> None:
         env = self.state.env
         asked = await env.store.message(answer.in_reply_to) if answer.in_reply_to else None
         agent = answer.author.name
         if asked is None or agent is None or answer.turn is None or answer.author.kind != "agent":
             raise SidekicksError("messageNotFound", "Only an agent's answer to a message can be tried again.")
+        if answer.turn.stop_reason == "end_turn":
+            raise SidekicksError("invalidParams", f"@{agent} answered that in full. Write again instead.")
+        if any(turn.agent == agent and turn.delivery.message.id == asked.id for turn in self.state.turns):
+            return  # it is being tried again
+        if agent not in self.state.members:
+            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self.state.title}.")
         await self._load_log()
         route = explain(text_of(asked.parts), self.state.routing_view(None))
         command = next((target.command for target in route.to if target.agent == agent), None)
-        delivery = Delivery(asked, route, None)
-        turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
-        await env.journal.write(PutTurn(turn.stored()))
-        self.state.turns.append(turn)
-        self.flow.announce()
-        self.flow.advance()
+        await self.flow.again(Delivery(asked, route, folder), agent, command)
 
     # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
 
@@ -266,6 +267,8 @@ class Channel:
     async def _answer_permission(self, request_id: str, option_id: str | None) -> bool:
         accepted = self.permissions.answer(request_id, option_id)
         running = self.flow.running
+        if running is not None and running.session is not None:
+            running.heard_at = self.state.env.clock.monotonic()
         if running and running.answer and not self.permissions.waiting(running.answer):
             self.flow.set_state(running, "tool")
         return accepted

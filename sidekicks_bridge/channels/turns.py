@@ -13,6 +13,7 @@ from sidekicks_bridge.store.contract import StoredTurn
 if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Session
     from sidekicks_bridge.channels.answer import Answer
+    from sidekicks_bridge.channels.silence import SilenceAsk
     from sidekicks_bridge.protocol.types import Message, Route, TurnState
 
 
@@ -42,6 +43,13 @@ class PendingTurn:
     answer: Answer | None = None
     session: Session | None = None
     cancelled: bool = False
+    heard_at: float = 0.0
+    """When its agent last said something (monotonic)."""
+    silence: SilenceAsk | None = None
+    """The question about its silence, while it is open."""
+    restart: bool = False
+    """Its agent is being ended because of it; then it is tried again."""
+    ended: anyio.Event = field(default_factory=anyio.Event)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property

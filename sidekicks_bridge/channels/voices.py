@@ -55,6 +55,7 @@ class Voices:
         if running is not None and running.agent == agent and running.answer is not None:
             answer = running.answer
             self._last[agent] = answer
+            self._flow.silence.heard(running)
             self._show_activity(running, update)
         else:
             late = self._late_answer(agent, update)
@@ -134,6 +135,8 @@ class Voices:
         """An agent asks for permission here."""
         running = self._flow.running
         mine = running is not None and running.agent == ask.agent
+        if running is not None and mine:
+            self._flow.silence.heard(running)
         answer = running.answer if running is not None and mine else self._late_answer(ask.agent, ask.tool_call)
         if answer is None or (running is not None and mine and running.cancelled):
             ask.answer(None)

@@ -10,7 +10,7 @@ from sidekicks_bridge.cli.picker import Item, Question
 from sidekicks_bridge.cli.sign_in import run_here, sign_in
 from sidekicks_bridge.cli.style import DIM, OK, WARN, Line
 from sidekicks_bridge.cli.text import one_line
-from sidekicks_bridge.protocol.requests import AgentRef, Empty
+from sidekicks_bridge.protocol.requests import AgentRef, Empty, MessageRef, State
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -27,9 +27,25 @@ class ChatAgents:
         self._app = app
 
     def menu(self) -> None:
-        """Everything that can be done about the agents here."""
-        items = [*self._sign_ins(), *self._processes()]
+        """Everything that can be done about the agents here, as they are now."""
+        self._app.do(self._menu)
+
+    async def _menu(self) -> None:
+        state = await self._app.client.request("sidekicks/state/get", Empty(), State)
+        self._app.model.names.know(state.agents)
+        items = [*self._sign_ins(), *self._retries(), *self._processes()]
         self._app.ask(Question("Agents", items))
+
+    def _retries(self) -> Iterator[Item]:
+        names = self._app.model.names
+        for agent, message in self._app.model.failed.items():
+            why = message.turn.stop_reason if message.turn else ""
+            line: Line = [("", "ask again "), names.span(agent), (DIM, f"  its answer ended: {why}")]
+
+            async def go(message_id: str = message.id) -> None:
+                await self._app.client.request("sidekicks/turn/retry", MessageRef(message_id=message_id), Empty)
+
+            yield Item(line, f"ask again {agent}", go)
 
     def _members(self) -> list[str]:
         channel, names = self._app.model.channel, self._app.model.names

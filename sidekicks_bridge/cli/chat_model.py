@@ -41,6 +41,8 @@ class ChatModel:
         self.turns: list[Turn] = []
         self.queued: dict[str, Message] = {}
         self.desk = permissions.PermissionDesk()
+        self.failed: dict[str, Message] = {}
+        """Each agent's last message here, if it did not end as it should."""
         self.sign_ins: dict[str, SignIn] = {}
         self.storage: str | None = None
         self.problems = 0
@@ -78,6 +80,7 @@ class ChatModel:
         }
         if not again:
             self._views = []
+            self.failed = {}
             self._out += self._title(snapshot)
         self.earliest = next((message.seq for message in snapshot.messages if message.seq is not None), self.earliest)
         for message in snapshot.messages:
@@ -159,6 +162,7 @@ class ChatModel:
             self.channel = self.channels.get(self.channel.id, self.channel)
 
     def _message(self, message: Message) -> None:
+        self._note_end(message)
         if message.id in self._printed:
             return
         view = next((view for view in self._views if view.message.id == message.id), None)
@@ -169,6 +173,14 @@ class ChatModel:
         else:
             self.queued.pop(message.id, None)
             self._views.append(MessageView(message, self.names, self._root(), self.columns))
+
+    def _note_end(self, message: Message) -> None:
+        agent = message.author.name
+        if message.author.kind != "agent" or agent is None:
+            return
+        self.failed.pop(agent, None)
+        if message.turn is not None and message.turn.stop_reason not in (None, "end_turn") and message.in_reply_to:
+            self.failed[agent] = message
 
     def _here(self, event: Wire) -> None:
         """An event of the channel on screen."""

@@ -291,8 +291,13 @@ class Route(Wire, kw_only=True):
 
 
 class Permission(Wire, kw_only=True):
-    """An open permission question. It names the agent that asks."""
+    """An open permission question. It names the agent that asks.
 
+    ``about``: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+    has said nothing for long.
+    """
+
+    about: Literal["tool", "silence"] = "tool"
     request_id: str
     channel_id: str
     agent: str

@@ -427,8 +427,14 @@ export interface Route {
   notes?: RouteNote[];
 }
 
-/** An open permission question. It names the agent that asks. */
+/**
+ * An open permission question. It names the agent that asks.
+ *
+ * `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+ * has said nothing for long.
+ */
 export interface Permission {
+  about?: "silence" | "tool";
   requestId: string;
   channelId: string;
   agent: string;

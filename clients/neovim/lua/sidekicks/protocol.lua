@@ -379,7 +379,11 @@
 ---@field notes? sidekicks.RouteNote[]
 
 --- An open permission question. It names the agent that asks.
+---
+--- `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+--- has said nothing for long.
 ---@class (exact) sidekicks.Permission
+---@field about? "silence"|"tool"
 ---@field requestId string
 ---@field channelId string
 ---@field agent string
