@@ -139,6 +139,11 @@ class Session(Protocol):
     id: str
     origin: SessionOrigin
 
+    @property
+    def live(self) -> bool:
+        """Whether it is still the channel's session, in a process that runs."""
+        ...
+
     def blocks(self, text: str, attachments: list[Attachment]) -> list[dict[str, Any]]:
         """The ACP content blocks for a prompt: text, then each attachment as embedded resource or link."""
         ...

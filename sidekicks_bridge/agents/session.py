@@ -116,6 +116,11 @@ class AcpSession:
     # The turn
 
     @property
+    def live(self) -> bool:
+        """Whether it is still the channel's session, in a process that runs."""
+        return not self._connection.ending and self._connection.sessions.by_channel.get(self.channel_id) is self
+
+    @property
     def running(self) -> bool:
         """Whether a prompt is in flight."""
         return self._turn is not None

@@ -10,11 +10,12 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store.contract import PutMember
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.agents.contract import Lease, Session
     from sidekicks_bridge.channels.inbox import Inbox
     from sidekicks_bridge.channels.state import ChannelState, MemberState
+    from sidekicks_bridge.store.contract import StoredMember
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,10 @@ class Sessions:
         self._state = state
         self._inbox = inbox
         self._live: dict[str, Session] = {}
+        self.tell: Callable[[str, str], Awaitable[None]] = self._untold
+
+    async def _untold(self, _code: str, text: str) -> None:
+        _log.warning("%s: %s", self._state.title, text)
 
     async def open(self, agent: str, lease: Lease, folder: str | None) -> Session:
         """The member's session, opened if need be; runs in the task of a turn (or of *prepare*)."""
@@ -61,19 +66,32 @@ class Sessions:
         return news
 
     async def _restore_settings(self, member: MemberState, session: Session) -> None:
-        """Set anew what the user chose for this channel; an agent that refuses only loses the choice."""
+        """Set anew what the user chose for this channel; what the agent refuses is said, and the turn goes on.
+
+        A choice that it no longer offers is forgotten.
+        """
         stored = member.stored
-        steps: list[Awaitable[None]] = []
+        steps: list[tuple[str, Awaitable[None]]] = []
         if stored.mode is not None:
-            steps.append(session.set_mode(stored.mode))
+            steps.append(("mode", session.set_mode(stored.mode)))
         if stored.model is not None:
-            steps.append(session.set_model(stored.model))
-        steps += [session.set_option(option_id, value) for option_id, value in stored.options.items()]
-        for step in steps:
+            steps.append(("model", session.set_model(stored.model)))
+        steps += [(option_id, session.set_option(option_id, value)) for option_id, value in stored.options.items()]
+        for what, step in steps:
             try:
                 await step
             except SidekicksError as error:
-                _log.warning("%s in %s: %s", stored.name, self._state.title, error.message)
+                if error.code == "agentExited":
+                    raise
+                await self._inbox.call(self._refused, stored, what, error)
+
+    async def _refused(self, stored: StoredMember, what: str, error: SidekicksError) -> None:
+        if error.code == "invalidParams":
+            stored.mode = None if what == "mode" else stored.mode
+            stored.model = None if what == "model" else stored.model
+            stored.options = {name: value for name, value in stored.options.items() if name != what}
+            await self._state.env.journal.keep(PutMember(stored))
+        await self.tell("settings", f"Your choice of {what} for @{stored.name} was not taken: {error.message}")
 
     async def set_mode(self, agent: str, mode_id: str | None, model_id: str | None) -> None:
         """Set (and remember for this channel) a mode or legacy model; without a session it is set when one opens."""
@@ -105,12 +123,8 @@ class Sessions:
 
     def live(self, agent: str) -> Session | None:
         """The session the agent has open in its running process."""
-        member = self._state.members.get(agent)
         session = self._live.get(agent)
-        if member is None or session is None:
-            return None
-        origin = self._state.env.agents.session_origin(agent, self._state.id, None)
-        return session if origin == "resumed" else None
+        return session if agent in self._state.members and session is not None and session.live else None
 
     def forget(self, agent: str) -> None:
         """Close the agent's session here; its next prompt is fresh."""

@@ -13,6 +13,7 @@ from sidekicks_bridge.agents.contract import (
     ToolCallUpdate,
     UsageUpdate,
 )
+from sidekicks_bridge.channels.announced import Settings
 from sidekicks_bridge.protocol.events import CommandsChanged, MessageUpdated, SessionChanged, UsageChanged
 from sidekicks_bridge.protocol.types import MessageTurn
 
@@ -118,16 +119,16 @@ class Voices:
                 UsageChanged(channel_id=self._state.id, agent=agent, used=usage.used, size=usage.size, cost=usage.cost)
             )
         elif member is not None:
-            member.modes = update.modes or member.modes
-            member.models = update.models or member.models
-            member.options = member.options if update.options is None else update.options
+            old = member.settings or Settings()
+            new = member.settings = Settings(
+                modes=update.modes or old.modes,
+                models=update.models or old.models,
+                options=old.options if update.options is None else update.options,
+            )
+            self._state.env.spawn(self._state.env.announced.learn_settings, agent, new)
             self._state.emit(
                 SessionChanged(
-                    channel_id=self._state.id,
-                    agent=agent,
-                    modes=member.modes,
-                    models=member.models,
-                    options=member.options,
+                    channel_id=self._state.id, agent=agent, modes=new.modes, models=new.models, options=new.options
                 )
             )
 

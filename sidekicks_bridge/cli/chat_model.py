@@ -57,13 +57,17 @@ class ChatModel:
 
     def know(self, state: State) -> None:
         """Everything outside channels, at the start."""
-        self.names.know(state.agents)
-        self._know_channels(state.channels)
+        self.refresh(state)
         for question in state.permissions:
             self.desk.add(question)
         self.sign_ins = {needed.agent: needed for needed in state.sign_ins}
         self.storage = None if state.storage.persistent else state.storage.reason or "it is in memory"
         self.problems = len(state.config.problems)
+
+    def refresh(self, state: State) -> None:
+        """The agents and channels as they are now."""
+        self.names.know(state.agents)
+        self._know_channels(state.channels)
 
     def opened(self, snapshot: OpenedChannel) -> None:
         """A channel was opened (or opened again): print what was not printed yet and go on from there."""
@@ -197,6 +201,10 @@ class ChatModel:
             self.turns = event.turns
         elif isinstance(event, events.UsageChanged):
             self._usage[event.agent] = render.usage_text(Usage(used=event.used, size=event.size, cost=event.cost))
+        elif isinstance(event, events.SessionChanged) and self.channel is not None:
+            for member in self.channel.members:
+                if member.name == event.agent:
+                    member.modes, member.models, member.options = event.modes, event.models, event.options
         elif isinstance(event, events.ChannelDesynced):
             self.desynced = True
 
