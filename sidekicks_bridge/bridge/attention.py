@@ -33,6 +33,9 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
             request_id=permission.request_id,
             text=f"@{permission.agent} asks in {title}: {permission.tool_call.title}",
         )
+    for asked in channel.permissions.forms.all():
+        text = f"@{asked.agent} asks you in {title}: {asked.message}"
+        yield AttentionItem(kind="permission", channel_id=channel.id, agent=asked.agent, text=text)
     if channel.state.unread:
         count = channel.state.unread
         text = f"{count} unread {'message' if count == 1 else 'messages'} in {title}"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
@@ -238,6 +238,18 @@ class Bridge:
             channel.permission_asked(ask)
         else:
             ask.answer(None)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something: in its channel."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_asked(ask)
+        else:
+            ask.answer("cancel")
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_withdrawn(ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.protocol import requests as wire
+    from sidekicks_bridge.protocol.agent_requests import AnswerElicitation
     from sidekicks_bridge.protocol.types import Route
 
 PAGE_LIMIT = 500
@@ -173,6 +174,14 @@ class MessageRequests:
         for channel in self._bridge.directory.all():
             if any(open_.request_id == params.request_id for open_ in channel.open_permissions()):
                 return Accepted(accepted=await channel.answer_permission(params.request_id, params.option_id))
+        return Accepted(accepted=False)
+
+    async def answer_elicitation(self, _client: Client, params: AnswerElicitation) -> Accepted:
+        """`elicitation/answer`."""
+        for channel in self._bridge.directory.all():
+            if any(asked.request_id == params.request_id for asked in channel.permissions.forms.all()):
+                accepted = await channel.answer_elicitation(params.request_id, params.action, params.content)
+                return Accepted(accepted=accepted)
         return Accepted(accepted=False)
 
     async def attention(self, _client: Client, _params: wire.Empty) -> Attention:

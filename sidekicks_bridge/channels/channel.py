@@ -27,8 +27,9 @@ from sidekicks_bridge.store.contract import PutMessage, PutTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Literal
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
@@ -266,11 +267,28 @@ class Channel:
 
     async def _answer_permission(self, request_id: str, option_id: str | None) -> bool:
         accepted = self.permissions.answer(request_id, option_id)
+        self._go_on()
+        return accepted
+
+    def _go_on(self) -> None:
+        """A question was answered: the turn goes on, unless another one waits."""
         running = self.flow.running
         if running is not None and running.session is not None:
             running.heard_at = self.state.env.clock.monotonic()
         if running and running.answer and not self.permissions.waiting(running.answer):
             self.flow.set_state(running, "tool")
+
+    async def answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        """Give what an agent asked for, or not; False: too late."""
+        return await self.inbox.call(self._answer_elicitation, request_id, action, content)
+
+    async def _answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        accepted = self.permissions.forms.answer(request_id, action, content)
+        self._go_on()
         return accepted
 
     async def cancel_all(self) -> None:
@@ -296,6 +314,14 @@ class Channel:
     def permission_asked(self, ask: PermissionAsk) -> None:
         """An agent asks for permission here."""
         self.inbox.cast(self.voices.permission_asked, ask)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something here."""
+        self.inbox.cast(self.voices.elicitation_asked, ask)
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        self.inbox.cast(self.permissions.forms.withdraw, ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""

@@ -27,6 +27,7 @@ class Sessions:
         self._state = state
         self._inbox = inbox
         self._live: dict[str, Session] = {}
+        self._picked: set[str] = set()
         self.tell: Callable[[str, str], Awaitable[None]] = self._untold
 
     async def _untold(self, _code: str, text: str) -> None:
@@ -55,6 +56,11 @@ class Sessions:
         """Note the session; True if it was not the one already in use. A new one has heard nothing."""
         member = self._state.members[agent]
         news = self._live.get(agent) is not session
+        if agent in self._picked:
+            self._picked.discard(agent)
+            if session.origin == "fresh":
+                text = f"@{agent} could not go on with the session you picked; this one is new."
+                self._state.env.spawn(self._inbox.call, self.tell, "settings", text)
         self._live[agent] = session
         member.session_root = root
         if news:
@@ -125,6 +131,19 @@ class Sessions:
         """The session the agent has open in its running process."""
         session = self._live.get(agent)
         return session if agent in self._state.members and session is not None and session.live else None
+
+    async def pick_up(self, agent: str, session_id: str) -> None:
+        """The next prompt goes on with a session that the agent remembers; it has not seen this channel."""
+        await self._inbox.call(self._pick_up, agent, session_id)
+
+    async def _pick_up(self, agent: str, session_id: str) -> None:
+        self.forget(agent)
+        member = self._state.members[agent]
+        member.reset_session(session_id)
+        member.stored.fresh = False
+        self._picked.add(agent)
+        await self._state.env.journal.keep(PutMember(member.stored))
+        self._state.env.channel_changed()
 
     def forget(self, agent: str) -> None:
         """Close the agent's session here; its next prompt is fresh."""

@@ -18,7 +18,7 @@ from sidekicks_bridge.protocol.events import CommandsChanged, MessageUpdated, Se
 from sidekicks_bridge.protocol.types import MessageTurn
 
 if TYPE_CHECKING:
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.answer import Answer
     from sidekicks_bridge.channels.permissions import OpenPermissions
     from sidekicks_bridge.channels.state import ChannelState
@@ -131,6 +131,19 @@ class Voices:
                     channel_id=self._state.id, agent=agent, modes=new.modes, models=new.models, options=new.options
                 )
             )
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something here."""
+        running = self._flow.running
+        mine = running is not None and running.agent == ask.agent
+        if running is None or not mine:
+            self._permissions.forms.ask(ask, None)
+        elif running.cancelled:
+            ask.answer("cancel")
+        else:
+            self._flow.silence.heard(running)
+            self._permissions.forms.ask(ask, running.answer)
+            self._flow.set_state(running, "awaitingPermission")
 
     def permission_asked(self, ask: PermissionAsk) -> None:
         """An agent asks for permission here."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
 
+from sidekicks_bridge.cli.chat_forms import ChatForms
 from sidekicks_bridge.cli.picker import Item, Question
 from sidekicks_bridge.cli.sign_in import run_here, sign_in
 from sidekicks_bridge.cli.style import DIM, OK, WARN, Line
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from sidekicks_bridge.cli.chat_app import ChatApp
-    from sidekicks_bridge.protocol.requests import TerminalCommand
+    from sidekicks_bridge.protocol.agent_requests import TerminalCommand
     from sidekicks_bridge.protocol.types import SignInMethod
 
 
@@ -26,6 +27,7 @@ class ChatAgents:
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
+        self._forms = ChatForms(app)
 
     def menu(self) -> None:
         """Everything that can be done about the agents here, as they are now."""
@@ -34,7 +36,7 @@ class ChatAgents:
     async def _menu(self) -> None:
         state = await self._app.client.request("sidekicks/state/get", Empty(), State)
         self._app.model.refresh(state)
-        items = [*self._sign_ins(), *self._retries(), *self._settings(), *self._processes()]
+        items = [*self._forms.items(), *self._sign_ins(), *self._retries(), *self._settings(), *self._processes()]
         self._app.ask(Question("Agents", items))
 
     def _retries(self) -> Iterator[Item]:

@@ -120,7 +120,7 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         self.model.event(name, raw)
-        if name in ("sidekicks/permission/requested", "sidekicks/auth/required"):
+        if name in ("sidekicks/permission/requested", "sidekicks/auth/required", "sidekicks/elicitation/requested"):
             self.screen.app.output.bell()
         self.changed()
 

@@ -19,7 +19,7 @@ from sidekicks_bridge.cli.text import one_line, short_path
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.protocol import events
 from sidekicks_bridge.protocol.parts import TextPart
-from sidekicks_bridge.protocol.types import Permission, SignIn, Usage
+from sidekicks_bridge.protocol.types import Elicitation, Permission, SignIn, Usage
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
@@ -43,6 +43,8 @@ class ChatModel:
         self.desk = permissions.PermissionDesk()
         self.failed: dict[str, Message] = {}
         """Each agent's last message here, if it did not end as it should."""
+        self.forms: dict[str, Elicitation] = {}
+        """What agents ask for, in all channels, by request."""
         self.sign_ins: dict[str, SignIn] = {}
         self.storage: str | None = None
         self.problems = 0
@@ -60,6 +62,7 @@ class ChatModel:
         self.refresh(state)
         for question in state.permissions:
             self.desk.add(question)
+        self.forms = {asked.request_id: asked for asked in state.elicitations}
         self.sign_ins = {needed.agent: needed for needed in state.sign_ins}
         self.storage = None if state.storage.persistent else state.storage.reason or "it is in memory"
         self.problems = len(state.config.problems)
@@ -214,6 +217,10 @@ class ChatModel:
             self.desk.add(event)
         elif isinstance(event, events.PermissionResolved):
             self.desk.close(event.request_id)
+        elif isinstance(event, Elicitation):
+            self.forms[event.request_id] = event
+        elif isinstance(event, events.ElicitationResolved):
+            self.forms.pop(event.request_id, None)
         elif isinstance(event, SignIn):
             self.sign_ins[event.agent] = event
             if agent := self.names.agents.get(event.agent):
@@ -274,6 +281,11 @@ class ChatModel:
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
             lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
+        for asked in list(self.forms.values())[:3]:
+            words = one_line(asked.message, 200)
+            lines.append(
+                [(WARN, "◆ "), self.names.span(asked.agent), ("", f" asks: {words}"), (DIM, "  Ctrl-G answers")]
+            )
         for agent in list(self.sign_ins)[:3]:
             lines.append(
                 [(WARN, "◆ "), self.names.span(agent), ("", " wants you to sign in"), (DIM, "  Ctrl-G signs in")]

@@ -5,7 +5,7 @@ Pure records. Times are RFC 3339 UTC strings, ids are ULIDs, ``seq`` is a channe
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Wire
 from sidekicks_bridge.protocol.parts import Part, PermissionOption, ToolCallPart
@@ -305,6 +305,52 @@ class Permission(Wire, kw_only=True):
     tool_call: ToolCallPart
     options: list[PermissionOption]
     requested_at: str
+
+
+class FormChoice(Wire, kw_only=True):
+    """One value of a field of a form."""
+
+    value: str
+    title: str
+
+
+class FormField(Wire, kw_only=True):
+    """One thing that an agent asks for. ``choices`` for `choice` (one of them) and `choices` (a list of them)."""
+
+    name: str
+    title: str
+    kind: Literal["string", "number", "integer", "boolean", "choice", "choices", "other"]
+    required: bool = False
+    description: str | None = None
+    default: Any = None
+    choices: list[FormChoice] = []
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+
+
+class Elicitation(Wire, kw_only=True):
+    """An agent asks the user for something: ``fields`` of a form, or a visit to ``url``, which is shown whole."""
+
+    request_id: str
+    channel_id: str
+    agent: str
+    mode: Literal["form", "url"]
+    message: str
+    fields: list[FormField] = []
+    url: str | None = None
+    requested_at: str
+
+
+class AgentSession(Wire, kw_only=True):
+    """A session that an agent remembers; ``channelId`` if it is that of a channel here."""
+
+    session_id: str
+    cwd: str | None = None
+    title: str | None = None
+    updated_at: str | None = None
+    channel_id: str | None = None
 
 
 class AttentionItem(Wire, kw_only=True):

@@ -444,6 +444,48 @@ export interface Permission {
   requestedAt: string;
 }
 
+/** One value of a field of a form. */
+export interface FormChoice {
+  value: string;
+  title: string;
+}
+
+/** One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them). */
+export interface FormField {
+  name: string;
+  title: string;
+  kind: "boolean" | "choice" | "choices" | "integer" | "number" | "other" | "string";
+  required?: boolean;
+  description?: string;
+  default?: unknown;
+  choices?: FormChoice[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+}
+
+/** An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole. */
+export interface Elicitation {
+  requestId: string;
+  channelId: string;
+  agent: string;
+  mode: "form" | "url";
+  message: string;
+  fields?: FormField[];
+  url?: string;
+  requestedAt: string;
+}
+
+/** A session that an agent remembers; `channelId` if it is that of a channel here. */
+export interface AgentSession {
+  sessionId: string;
+  cwd?: string;
+  title?: string;
+  updatedAt?: string;
+  channelId?: string;
+}
+
 /** Something that waits for the user: a permission, unread messages, an error, or a queued message. */
 export interface AttentionItem {
   kind: "error" | "permission" | "queued" | "unread";
@@ -536,6 +578,7 @@ export interface State {
   storage: StorageState;
   config: ConfigState;
   signIns?: SignIn[];
+  elicitations?: Elicitation[];
 }
 
 /** Make a named channel; `root` is an absolute folder. */
@@ -733,33 +776,6 @@ export interface AgentRef {
   agent: string;
 }
 
-/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
-export interface Authenticate {
-  agent: string;
-  methodId: string;
-  ran?: boolean;
-}
-
-/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
-export interface TerminalCommand {
-  command: string;
-  args: string[];
-  env: Record<string, unknown>;
-  cwd: string;
-}
-
-/**
- * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
- *
- * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
- */
-export interface Authenticated {
-  done: boolean;
-  text: string;
-  terminal?: TerminalCommand;
-  variables?: SignInVariable[];
-}
-
 /** The last lines an agent wrote to stderr; `agent/log` follows for this client. */
 export interface AgentLogs {
   lines: string[];
@@ -932,6 +948,13 @@ export interface DraftChanged {
   text: string;
 }
 
+/** What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere. */
+export interface ElicitationResolved {
+  requestId: string;
+  channelId: string;
+  outcome: "accepted" | "cancelled" | "declined";
+}
+
 /** All channels. */
 export interface ChannelsChanged {
   channels: Channel[];
@@ -1033,6 +1056,8 @@ export interface Methods {
   "sidekicks/permission/rules": { params: Empty; result: Empty };
   /** Later; `notSupported` until then. */
   "sidekicks/permission/revoke": { params: Empty; result: Empty };
+  /** Give an agent what it asked for, or not. */
+  "sidekicks/elicitation/answer": { params: AnswerElicitation; result: Accepted };
   /** Start an agent's process. */
   "sidekicks/agent/start": { params: AgentRef; result: Empty };
   /** Stop an agent's process; its turns are cancelled. */
@@ -1045,6 +1070,12 @@ export interface Methods {
   "sidekicks/agent/authenticate": { params: Authenticate; result: Authenticated };
   /** Sign out of an agent, where it offers that. */
   "sidekicks/agent/logout": { params: AgentRef; result: Empty };
+  /** The sessions that an agent remembers. */
+  "sidekicks/agent/sessions": { params: ListSessions; result: AgentSessions };
+  /** Have an agent forget a session. */
+  "sidekicks/agent/deleteSession": { params: SessionRef; result: Empty };
+  /** Go on with one of them in a channel. */
+  "sidekicks/session/pickUp": { params: PickUpSession; result: Empty };
   /** Set a mode or legacy model for a channel. */
   "sidekicks/session/setMode": { params: SetMode; result: Empty };
   /** Set a configuration option for a channel. */
@@ -1095,6 +1126,10 @@ export interface Events {
   "sidekicks/permission/resolved": PermissionResolved;
   /** Another client changed the composer's text. */
   "sidekicks/draft/changed": DraftChanged;
+  /** An agent asks the user for something. */
+  "sidekicks/elicitation/requested": Elicitation;
+  /** That was answered or withdrawn. */
+  "sidekicks/elicitation/resolved": ElicitationResolved;
   /** The whole list of channels. */
   "sidekicks/channels/changed": ChannelsChanged;
   /** An agent's process changed state. */

@@ -392,6 +392,44 @@
 ---@field options sidekicks.PermissionOption[]
 ---@field requestedAt string
 
+--- One value of a field of a form.
+---@class (exact) sidekicks.FormChoice
+---@field value string
+---@field title string
+
+--- One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them).
+---@class (exact) sidekicks.FormField
+---@field name string
+---@field title string
+---@field kind "boolean"|"choice"|"choices"|"integer"|"number"|"other"|"string"
+---@field required? boolean
+---@field description? string
+---@field default? any
+---@field choices? sidekicks.FormChoice[]
+---@field minimum? number
+---@field maximum? number
+---@field minLength? integer
+---@field maxLength? integer
+
+--- An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole.
+---@class (exact) sidekicks.Elicitation
+---@field requestId string
+---@field channelId string
+---@field agent string
+---@field mode "form"|"url"
+---@field message string
+---@field fields? sidekicks.FormField[]
+---@field url? string
+---@field requestedAt string
+
+--- A session that an agent remembers; `channelId` if it is that of a channel here.
+---@class (exact) sidekicks.AgentSession
+---@field sessionId string
+---@field cwd? string
+---@field title? string
+---@field updatedAt? string
+---@field channelId? string
+
 --- Something that waits for the user: a permission, unread messages, an error, or a queued message.
 ---@class (exact) sidekicks.AttentionItem
 ---@field kind "error"|"permission"|"queued"|"unread"
@@ -475,6 +513,7 @@
 ---@field storage sidekicks.StorageState
 ---@field config sidekicks.ConfigState
 ---@field signIns? sidekicks.SignIn[]
+---@field elicitations? sidekicks.Elicitation[]
 
 --- Make a named channel; `root` is an absolute folder.
 ---@class (exact) sidekicks.CreateChannel
@@ -638,28 +677,6 @@
 ---@class (exact) sidekicks.AgentRef
 ---@field agent string
 
---- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
----@class (exact) sidekicks.Authenticate
----@field agent string
----@field methodId string
----@field ran? boolean
-
---- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
----@class (exact) sidekicks.TerminalCommand
----@field command string
----@field args string[]
----@field env table<string, any>
----@field cwd string
-
---- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
----
---- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
----@class (exact) sidekicks.Authenticated
----@field done boolean
----@field text string
----@field terminal? sidekicks.TerminalCommand
----@field variables? sidekicks.SignInVariable[]
-
 --- The last lines an agent wrote to stderr; `agent/log` follows for this client.
 ---@class (exact) sidekicks.AgentLogs
 ---@field lines string[]
@@ -804,6 +821,12 @@
 ---@field channelId string
 ---@field text string
 
+--- What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere.
+---@class (exact) sidekicks.ElicitationResolved
+---@field requestId string
+---@field channelId string
+---@field outcome "accepted"|"cancelled"|"declined"
+
 --- All channels.
 ---@class (exact) sidekicks.ChannelsChanged
 ---@field channels sidekicks.Channel[]
@@ -878,12 +901,16 @@
 ---@overload fun(method: "sidekicks/permission/answer", params: sidekicks.AnswerPermission, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/permission/rules", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/permission/revoke", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/elicitation/answer", params: sidekicks.AnswerElicitation, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/agent/start", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/stop", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/restart", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/logs", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentLogs))
 ---@overload fun(method: "sidekicks/agent/authenticate", params: sidekicks.Authenticate, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Authenticated))
 ---@overload fun(method: "sidekicks/agent/logout", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/agent/sessions", params: sidekicks.ListSessions, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentSessions))
+---@overload fun(method: "sidekicks/agent/deleteSession", params: sidekicks.SessionRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/session/pickUp", params: sidekicks.PickUpSession, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setMode", params: sidekicks.SetMode, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setOption", params: sidekicks.SetOption, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/config/get", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ConfigView))
@@ -907,6 +934,8 @@
 ---@field ["sidekicks/permission/requested"]? fun(params: sidekicks.Permission) An agent asks for permission.
 ---@field ["sidekicks/permission/resolved"]? fun(params: sidekicks.PermissionResolved) A permission was answered or cancelled.
 ---@field ["sidekicks/draft/changed"]? fun(params: sidekicks.DraftChanged) Another client changed the composer's text.
+---@field ["sidekicks/elicitation/requested"]? fun(params: sidekicks.Elicitation) An agent asks the user for something.
+---@field ["sidekicks/elicitation/resolved"]? fun(params: sidekicks.ElicitationResolved) That was answered or withdrawn.
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
@@ -946,12 +975,16 @@ return {
     "sidekicks/permission/answer",
     "sidekicks/permission/rules",
     "sidekicks/permission/revoke",
+    "sidekicks/elicitation/answer",
     "sidekicks/agent/start",
     "sidekicks/agent/stop",
     "sidekicks/agent/restart",
     "sidekicks/agent/logs",
     "sidekicks/agent/authenticate",
     "sidekicks/agent/logout",
+    "sidekicks/agent/sessions",
+    "sidekicks/agent/deleteSession",
+    "sidekicks/session/pickUp",
     "sidekicks/session/setMode",
     "sidekicks/session/setOption",
     "sidekicks/config/get",
@@ -975,6 +1008,8 @@ return {
     "sidekicks/permission/requested",
     "sidekicks/permission/resolved",
     "sidekicks/draft/changed",
+    "sidekicks/elicitation/requested",
+    "sidekicks/elicitation/resolved",
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",
