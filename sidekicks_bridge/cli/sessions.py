@@ -1,4 +1,4 @@
-"""`sidekicks sessions @agent`: the sessions that an agent remembers; one can be gone on with in a channel, or deleted."""
+"""`sidekicks sessions @agent`: the sessions that an agent remembers; going on with one in a channel, deleting one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents ask the user for: forms of every shape, pages, and every way in which that ends. And cancelling requests."""
+"""What agents ask the user for: forms of every shape, pages, how that ends; sessions; requests that are given up."""
 
 from __future__ import annotations
 
@@ -129,11 +129,11 @@ async def test_a_cancelled_turn_cancels_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_outside_every_session_it_is_answered_too(tmp_path: Path) -> None:
+async def test_one_of_no_session_is_asked_where_the_agent_is_at_work(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
-        w.configure(logged("", tmp_path))
-        await w.ask('!request elicitation/create {"requestId":1,"mode":"url","url":"https://x","message":"m"}')
-        assert "elicitation/create: " in w.sink.text()
+        script = '!request elicitation/create {"requestId":1,"mode":"url","url":"https://x","message":"m"}'
+        await ask(w, script, lambda form: form.answer("cancel"))
+        assert w.sink.text() == 'elicitation/create: {"action": "cancel"}\n'
 
 
 @pytest.mark.anyio

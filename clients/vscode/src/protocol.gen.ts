@@ -872,6 +872,64 @@ export interface DocumentText {
   text?: string;
 }
 
+/** Answer what an agent asked for; `content` (field name → value) only with `accept` of a form. */
+export interface AnswerElicitation {
+  requestId: string;
+  action: "accept" | "cancel" | "decline";
+  content?: Record<string, unknown>;
+}
+
+/** The sessions that an agent remembers; `folder` (absolute): only those of that folder. */
+export interface ListSessions {
+  agent: string;
+  folder?: string;
+}
+
+/** Sessions, as the agent orders them. */
+export interface AgentSessions {
+  sessions: AgentSession[];
+}
+
+/** A session of an agent. */
+export interface SessionRef {
+  agent: string;
+  sessionId: string;
+}
+
+/** Go on in a channel with a session that the agent remembers. */
+export interface PickUpSession {
+  channelId: string;
+  agent: string;
+  sessionId: string;
+}
+
+/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
+export interface Authenticate {
+  agent: string;
+  methodId: string;
+  ran?: boolean;
+}
+
+/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
+export interface TerminalCommand {
+  command: string;
+  args: string[];
+  env: Record<string, unknown>;
+  cwd: string;
+}
+
+/**
+ * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+ *
+ * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+ */
+export interface Authenticated {
+  done: boolean;
+  text: string;
+  terminal?: TerminalCommand;
+  variables?: SignInVariable[];
+}
+
 /**
  * A message, whole: when it starts, changes state and finishes.
  *

@@ -758,6 +758,54 @@
 ---@class (exact) sidekicks.DocumentText
 ---@field text? string
 
+--- Answer what an agent asked for; `content` (field name → value) only with `accept` of a form.
+---@class (exact) sidekicks.AnswerElicitation
+---@field requestId string
+---@field action "accept"|"cancel"|"decline"
+---@field content? table<string, any>
+
+--- The sessions that an agent remembers; `folder` (absolute): only those of that folder.
+---@class (exact) sidekicks.ListSessions
+---@field agent string
+---@field folder? string
+
+--- Sessions, as the agent orders them.
+---@class (exact) sidekicks.AgentSessions
+---@field sessions sidekicks.AgentSession[]
+
+--- A session of an agent.
+---@class (exact) sidekicks.SessionRef
+---@field agent string
+---@field sessionId string
+
+--- Go on in a channel with a session that the agent remembers.
+---@class (exact) sidekicks.PickUpSession
+---@field channelId string
+---@field agent string
+---@field sessionId string
+
+--- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
+---@class (exact) sidekicks.Authenticate
+---@field agent string
+---@field methodId string
+---@field ran? boolean
+
+--- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
+---@class (exact) sidekicks.TerminalCommand
+---@field command string
+---@field args string[]
+---@field env table<string, any>
+---@field cwd string
+
+--- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+---
+--- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+---@class (exact) sidekicks.Authenticated
+---@field done boolean
+---@field text string
+---@field terminal? sidekicks.TerminalCommand
+---@field variables? sidekicks.SignInVariable[]
+
 --- A message, whole: when it starts, changes state and finishes.
 ---
 --- `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
