@@ -35,6 +35,10 @@ class Errands:
         """Whether its process offers to sign out, or its last one did."""
         return self._manager.able(agent).logout
 
+    def takes_images(self, agent: str) -> bool:
+        """Whether a prompt may hold images, or might have with its last process."""
+        return self._manager.able(agent).image
+
     async def authenticate(self, agent: str, method_id: str) -> None:
         """Have the agent sign the user in, which may take minutes; agentAuthRequired with what it says if not."""
         await self._manager.with_process(agent, lambda connection: connection.authenticate(method_id))

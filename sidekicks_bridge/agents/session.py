@@ -161,7 +161,8 @@ class AcpSession:
 
     def blocks(self, text: str, attachments: list[Attachment]) -> list[dict[str, Any]]:
         """The ACP content blocks for a prompt."""
-        return translate.prompt_blocks(text, attachments, embedded=self._connection.capabilities.embedded)
+        able = self._connection.capabilities
+        return translate.prompt_blocks(text, attachments, embedded=able.embedded, images=able.image)
 
     async def prompt(self, blocks: list[dict[str, Any]]) -> PromptResult:
         """Run one turn; see the contract."""

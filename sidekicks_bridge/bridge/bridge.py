@@ -136,6 +136,11 @@ class Bridge:
             await self.store.close()
 
     @property
+    def pasted(self) -> Path:
+        """The folder of what was pasted into messages."""
+        return paths.data_dir(self.configuration.path) / "attachments"
+
+    @property
     def busy(self) -> bool:
         """Whether anything runs or waits to."""
         return any(channel.state.turns for channel in self.directory.all())
@@ -212,6 +217,7 @@ class Bridge:
                     origin="builtin" if spec.builtin else "config",
                     commands=self.announced.of(spec.name),
                     sign_in=self.errands.sign_in_methods(spec.name),
+                    takes_images=self.errands.takes_images(spec.name),
                     can_log_out=self.errands.can_log_out(spec.name),
                 )
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sidekicks_bridge.bridge.attachments import keep_pasted
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -48,7 +49,7 @@ class MessageRequests:
             raise SidekicksError("invalidParams", "The message is empty. Write something to send.")
         delivery = await channel.send(
             params.text,
-            params.attachments,
+            await keep_pasted(params.attachments, self._bridge.pasted, self._bridge.ids),
             token=params.client_token,
             folder=client.folder,
             forbidden=_forbidden(channel, client),

@@ -122,7 +122,7 @@ class SignIn(Wire, kw_only=True):
 class Agent(Wire, kw_only=True):
     """An agent of the configuration and how it is doing.
 
-    ``signIn``, ``canLogOut``: what its last process offered.
+    ``signIn``, ``canLogOut``, ``takesImages``: what its last process offered.
     """
 
     name: str
@@ -138,6 +138,7 @@ class Agent(Wire, kw_only=True):
     usage: Usage | None = None
     sign_in: list[SignInMethod] = []
     can_log_out: bool = False
+    takes_images: bool = False
 
 
 class Member(Wire, kw_only=True):
@@ -192,9 +193,15 @@ class Range(Wire, kw_only=True):
 
 
 class Attachment(Wire, kw_only=True):
-    """A file or a piece of one that goes with a message; ``text`` is its content if the client gives it."""
+    """A file or a piece of one that goes with a message; ``text`` is its content if the client gives it.
+
+    ``data`` (base64, with ``mimeType``) only in a message that is sent: the bridge keeps it as a file, and ``uri`` is
+    then that file's. An agent that takes images is given a file of an image type as an image.
+    """
 
     uri: str
+    mime_type: str | None = None
+    data: str | None = None
     range: Range | None = None
     text: str | None = None
     title: str | None = None

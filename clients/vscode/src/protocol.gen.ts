@@ -274,7 +274,7 @@ export interface SignIn {
 /**
  * An agent of the configuration and how it is doing.
  *
- * `signIn`, `canLogOut`: what its last process offered.
+ * `signIn`, `canLogOut`, `takesImages`: what its last process offered.
  */
 export interface Agent {
   name: string;
@@ -290,6 +290,7 @@ export interface Agent {
   usage?: Usage;
   signIn?: SignInMethod[];
   canLogOut?: boolean;
+  takesImages?: boolean;
 }
 
 /** A participant of a channel; the ACP session's modes, options and usage are those of this channel. */
@@ -338,9 +339,16 @@ export interface Range {
   end: Position;
 }
 
-/** A file or a piece of one that goes with a message; `text` is its content if the client gives it. */
+/**
+ * A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+ *
+ * `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+ * then that file's. An agent that takes images is given a file of an image type as an image.
+ */
 export interface Attachment {
   uri: string;
+  mimeType?: string;
+  data?: string;
   range?: Range;
   text?: string;
   title?: string;

@@ -242,7 +242,7 @@
 
 --- An agent of the configuration and how it is doing.
 ---
---- `signIn`, `canLogOut`: what its last process offered.
+--- `signIn`, `canLogOut`, `takesImages`: what its last process offered.
 ---@class (exact) sidekicks.Agent
 ---@field name string
 ---@field title string
@@ -257,6 +257,7 @@
 ---@field usage? sidekicks.Usage
 ---@field signIn? sidekicks.SignInMethod[]
 ---@field canLogOut? boolean
+---@field takesImages? boolean
 
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
@@ -300,8 +301,13 @@
 ---@field end sidekicks.Position
 
 --- A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+---
+--- `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+--- then that file's. An agent that takes images is given a file of an image type as an image.
 ---@class (exact) sidekicks.Attachment
 ---@field uri string
+---@field mimeType? string
+---@field data? string
 ---@field range? sidekicks.Range
 ---@field text? string
 ---@field title? string
