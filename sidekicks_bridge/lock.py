@@ -97,7 +97,11 @@ def take(path: Path, holder: Holder | None = None) -> Lock:
         os.close(descriptor)
         raise
     lock = Lock(descriptor)
-    lock.announce(holder or Holder())
+    try:
+        lock.announce(holder or Holder())
+    except OSError:
+        lock.release()
+        raise
     return lock
 
 

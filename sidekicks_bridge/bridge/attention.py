@@ -36,6 +36,14 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
     for asked in channel.permissions.forms.all():
         text = f"@{asked.agent} asks you in {title}: {asked.message}"
         yield AttentionItem(kind="permission", channel_id=channel.id, agent=asked.agent, text=text)
+    for failure in channel.state.failures:
+        yield AttentionItem(
+            kind="error",
+            channel_id=channel.id,
+            agent=failure.agent,
+            message_id=failure.message_id,
+            text=f"@{failure.agent} could not answer in {title}: {failure.text}",
+        )
     if channel.state.unread:
         count = channel.state.unread
         text = f"{count} unread {'message' if count == 1 else 'messages'} in {title}"

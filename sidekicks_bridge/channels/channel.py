@@ -92,6 +92,20 @@ class Channel:
         """Tell everybody who has opened the channel but the one that caused the event."""
         self.inbox.cast(self.state.emit, event, client)
 
+    async def mark_read(self, seq: int) -> int | None:
+        """Move the read mark to ``seq``, or as far as there is something to read; None if it is there already."""
+        return await self.inbox.call(self._mark_read, seq)
+
+    async def _mark_read(self, seq: int) -> int | None:
+        state = self.state
+        seq = min(seq, state.last_seq)
+        if seq <= state.read_mark:
+            return None
+        state.read_mark = seq
+        state.unread = await state.env.store.unread(self.id, seq)
+        state.failures = [failure for failure in state.failures if failure.seq > seq]
+        return seq
+
     async def page(self, before: int | None, after: int | None, limit: int) -> MessagePage:
         """A page of messages; the newest page ends with the unfinished ones."""
         state = self.state
@@ -107,9 +121,10 @@ class Channel:
         return MessagePage(messages=messages, has_more=page.has_more)
 
     def _unfinished(self) -> list[Message]:
+        """What streams, then what is queued, each by id."""
         answers = [turn.answer for turn in self.state.turns if turn.answer is not None]
-        answers += self.voices.late_answers()
-        return [answer.short_message() for answer in answers] + list(self.state.queued.values())
+        streaming = [answer.short_message() for answer in answers + self.voices.late_answers()]
+        return sorted(streaming, key=lambda message: message.id) + list(self.state.queued.values())
 
     def streaming(self, message_id: str) -> Message | None:
         """A message that streams here, whole."""
@@ -235,7 +250,12 @@ class Channel:
         await self._load_log()
         route = explain(text_of(asked.parts), self.state.routing_view(None))
         command = next((target.command for target in route.to if target.agent == agent), None)
-        await self.flow.again(Delivery(asked, route, folder), agent, command)
+        delivery = Delivery(asked, route, folder)
+        turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
+        await env.journal.write(PutTurn(turn.stored()))
+        self.state.turns.append(turn)
+        self.flow.announce()
+        self.flow.advance()
 
     # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
 
@@ -267,16 +287,8 @@ class Channel:
 
     async def _answer_permission(self, request_id: str, option_id: str | None) -> bool:
         accepted = self.permissions.answer(request_id, option_id)
-        self._go_on()
+        self._asked_no_more()
         return accepted
-
-    def _go_on(self) -> None:
-        """A question was answered: the turn goes on, unless another one waits."""
-        running = self.flow.running
-        if running is not None and running.session is not None:
-            running.heard_at = self.state.env.clock.monotonic()
-        if running and running.answer and not self.permissions.waiting(running.answer):
-            self.flow.set_state(running, "tool")
 
     async def answer_elicitation(
         self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
@@ -288,8 +300,16 @@ class Channel:
         self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
     ) -> bool:
         accepted = self.permissions.forms.answer(request_id, action, content)
-        self._go_on()
+        self._asked_no_more()
         return accepted
+
+    def _asked_no_more(self) -> None:
+        """A question is over: without another one the turn goes on."""
+        running = self.flow.running
+        if running is None or running.answer is None or running.state != "awaitingPermission":
+            return
+        if not self.permissions.waiting(running.answer):
+            self.flow.set_state(running, "tool")
 
     async def cancel_all(self) -> None:
         """Cancel every turn here."""
@@ -321,11 +341,19 @@ class Channel:
 
     def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
         """That is void."""
-        self.inbox.cast(self.permissions.forms.withdraw, ask)
+        self.inbox.cast(self._withdraw_form, ask)
+
+    def _withdraw_form(self, ask: ElicitationAsk) -> None:
+        self.permissions.forms.withdraw(ask)
+        self._asked_no_more()
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""
-        self.inbox.cast(self.permissions.withdraw, ask)
+        self.inbox.cast(self._withdraw, ask)
+
+    def _withdraw(self, ask: PermissionAsk) -> None:
+        self.permissions.withdraw(ask)
+        self._asked_no_more()
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -335,5 +363,5 @@ class Channel:
         self.inbox.close()
 
     async def _interrupt(self) -> None:
-        await self.voices.end_late()
+        await self.voices.end_late(asking=True)
         await self.flow.interrupt()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,22 +40,27 @@ class Sessions:
         stored_id = await self._inbox.call(self._before, agent, root)
         session = await lease.session(root, stored_id)
         self._state.env.auth_settled(agent)
-        news = await self._inbox.call(self._opened, agent, session, root)
-        if news:
-            await self._restore_settings(self._state.members[agent], session)
+        anew = await self._inbox.call(self._opened, agent, session, root)
+        if anew is not None:
+            await self._restore_settings(anew, session)
         return session
 
     async def _before(self, agent: str, root: str) -> str | None:
-        member = self._state.members.get(agent)
-        if member is None:
-            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self._state.title}.")
+        member = self._member(agent)
         if member.session_root not in (None, root):
             self.forget(agent)
         return member.stored.session_id
 
-    async def _opened(self, agent: str, session: Session, root: str) -> bool:
-        """Note the session; True if it was not the one already in use. A new one has heard nothing."""
-        member = self._state.members[agent]
+    def _member(self, agent: str) -> MemberState:
+        member = self._state.members.get(agent)
+        if member is None:
+            self._state.env.agents.close_session(agent, self._state.id)
+            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self._state.title}.")
+        return member
+
+    async def _opened(self, agent: str, session: Session, root: str) -> MemberState | None:
+        """Note the session; the member if it was not already in use. A new one has heard nothing."""
+        member = self._member(agent)
         news = self._live.get(agent) is not session
         if agent in self._picked:
             self._picked.discard(agent)
@@ -69,7 +75,8 @@ class Sessions:
                 member.reset_session(session.id)
             member.stored.session_id = session.id
             await self._state.env.journal.keep(PutMember(member.stored))
-        return news
+            self._state.env.channel_changed()
+        return member if news else None
 
     async def _restore_settings(self, member: MemberState, session: Session) -> None:
         """Set anew what the user chose for this channel; what the agent refuses is said, and the turn goes on.
@@ -77,15 +84,15 @@ class Sessions:
         A choice that it no longer offers is forgotten.
         """
         stored = member.stored
-        steps: list[tuple[str, Awaitable[None]]] = []
+        steps: list[tuple[str, Callable[[], Awaitable[None]]]] = []
         if stored.mode is not None:
-            steps.append(("mode", session.set_mode(stored.mode)))
+            steps.append(("mode", partial(session.set_mode, stored.mode)))
         if stored.model is not None:
-            steps.append(("model", session.set_model(stored.model)))
-        steps += [(option_id, session.set_option(option_id, value)) for option_id, value in stored.options.items()]
+            steps.append(("model", partial(session.set_model, stored.model)))
+        steps += [(name, partial(session.set_option, name, value)) for name, value in stored.options.items()]
         for what, step in steps:
             try:
-                await step
+                await step()
             except SidekicksError as error:
                 if error.code == "agentExited":
                     raise

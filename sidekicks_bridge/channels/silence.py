@@ -1,7 +1,6 @@
-"""A turn whose agent says nothing for long asks the user: wait, stop, or restart (limits.turnSilence).
+"""Asks the user about an agent that says nothing for ``limits.turnSilence``: wait, stop its turn, or restart it.
 
-The question is one like a permission's, so that every client can show and answer it. Lives in the channel's task; only
-`watch` is a child task, which waits and reports through the inbox.
+The question is a permission like any other, put by the bridge. Nothing is ever stopped unasked.
 """
 
 from __future__ import annotations
@@ -14,93 +13,115 @@ from sidekicks_bridge.agents.contract import ToolCallUpdate
 from sidekicks_bridge.protocol.parts import PermissionOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sidekicks_bridge.channels.inbox import Inbox
     from sidekicks_bridge.channels.permissions import OpenPermissions
     from sidekicks_bridge.channels.state import ChannelState
+    from sidekicks_bridge.channels.turn_flow import TurnFlow
     from sidekicks_bridge.channels.turns import PendingTurn
 
-_OPTIONS = (
-    PermissionOption(option_id="wait", name="Wait", kind="allow_once"),
-    PermissionOption(option_id="stop", name="Stop", kind="reject_once"),
-    PermissionOption(option_id="restart", name="Restart the agent and ask again", kind="reject_always"),
-)
-_UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
-
-
-class SilenceAsk:
-    """The question, as `OpenPermissions` holds it."""
-
-    def __init__(self, turn: PendingTurn, seconds: float, answered: Callable[[PendingTurn, str | None], None]) -> None:
-        self.agent = turn.agent
-        self.channel_id = turn.channel_id
-        self.options = list(_OPTIONS)
-        self.tool_call = ToolCallUpdate(
-            f"silence-{turn.id}", f"@{turn.agent} has said nothing for {_words(seconds)}", "other", "completed"
-        )
-        self._turn = turn
-        self._answered = answered
-
-    def answer(self, option_id: str | None) -> None:
-        """The user decided, or (None) it is no question any more."""
-        self._answered(self._turn, option_id)
+WAIT, STOP, RESTART = "wait", "stop", "restart"
 
 
 class Silence:
-    """Watches the running turn. ``stop`` and ``restart`` are what the answers do."""
+    """Watches the running turns of a channel."""
 
-    def __init__(
-        self,
-        state: ChannelState,
-        inbox: Inbox,
-        permissions: OpenPermissions,
-        stop: Callable[[PendingTurn], object],
-        restart: Callable[[PendingTurn], object],
-    ) -> None:
+    def __init__(self, state: ChannelState, inbox: Inbox, permissions: OpenPermissions, flow: TurnFlow) -> None:
         self._state = state
         self._inbox = inbox
         self._permissions = permissions
-        self._stop = stop
-        self._restart = restart
+        self._flow = flow
 
     async def watch(self, turn: PendingTurn) -> None:
-        """The child task: as long as the turn lasts, look whether it was silent for too long."""
-        while not turn.ended.is_set():
+        """A child task beside a turn that was handed its prompt: asks each time the agent was silent for so long."""
+        turn.heard_at = anyio.current_time()
+        while not turn.over.is_set():
             limit = self._state.env.config().limits.turn_silence
-            left = turn.heard_at + limit - self._state.env.clock.monotonic()
-            if limit > 0 and left <= 0:
-                self._inbox.cast(self._ask, turn, limit)
-                left = limit
-            with anyio.move_on_after(left if limit > 0 else None):
-                await turn.ended.wait()
+            if not limit:
+                return
+            left = turn.heard_at + limit - anyio.current_time()
+            if left > 0:
+                with anyio.move_on_after(left):
+                    await turn.over.wait()
+                continue
+            question = Question(self, turn, limit)
+            self._inbox.cast(self._ask, question)
+            await question.answered.wait()
 
-    def _ask(self, turn: PendingTurn, seconds: float) -> None:
+    def _ask(self, question: Question) -> None:
+        turn = question.turn
         answer = turn.answer
-        quiet = self._state.env.clock.monotonic() - turn.heard_at >= seconds
-        if turn.ended.is_set() or answer is None or turn.cancelled or not quiet or self._permissions.waiting(answer):
+        if turn.over.is_set() or turn.cancelled or answer is None or self._permissions.waiting(answer):
+            question.done()  # over, or silent because it waits for the user
             return
-        turn.silence = SilenceAsk(turn, seconds, self._answered)
-        for delta in [*answer.flush(), *answer.upsert_tool(turn.silence.tool_call)]:
+        turn.silence = question
+        for delta in [*answer.flush(), *answer.upsert_tool(question.tool_call)]:
             self._state.emit(delta)
-        self._permissions.ask(turn.silence, answer, turn.id, silence=True)
+        self._permissions.ask(question, answer, turn.id, by_rule=False)
+        self._flow.set_state(turn, "awaitingPermission")
 
     def heard(self, turn: PendingTurn) -> None:
-        """The agent said something: there is nothing to ask any more."""
-        turn.heard_at = self._state.env.clock.monotonic()
+        """The agent said something: an open question about its silence is void."""
+        turn.heard_at = anyio.current_time()
         if turn.silence is not None:
             self._permissions.withdraw(turn.silence)
 
-    def _answered(self, turn: PendingTurn, option_id: str | None) -> None:
+    def act(self, question: Question, option_id: str | None) -> None:
+        """The question was answered, or has become void (None)."""
+        turn, answer = question.turn, question.turn.answer
         turn.silence = None
-        turn.heard_at = self._state.env.clock.monotonic()
-        if option_id == "stop":
-            self._stop(turn)
-        elif option_id == "restart":
-            self._restart(turn)
+        question.done()
+        if answer is not None:
+            ended = ToolCallUpdate(question.tool_call.id, status="completed")
+            for delta in answer.upsert_tool(ended):
+                self._state.emit(delta)
+        if option_id in (STOP, RESTART):
+            self._state.env.spawn(self._stop, turn, option_id == RESTART)
+        else:
+            self._flow.set_state(turn, "thinking")
+
+    async def _stop(self, turn: PendingTurn, restart: bool) -> None:
+        await self._inbox.call(self._flow.cancel, [turn])
+        if restart:
+            await self._state.env.agents.stop(turn.agent)
 
 
-def _words(seconds: float) -> str:
-    unit, size = next((known for known in _UNITS if seconds >= known[1]), _UNITS[-1])
-    count = seconds / size
-    return f"{count:.3g} {unit}{'' if count == 1 else 's'}"
+class Question:
+    """One question about one silence. Implements `PermissionAsk`."""
+
+    def __init__(self, silence: Silence, turn: PendingTurn, seconds: float) -> None:
+        self.turn = turn
+        self.agent = turn.agent
+        self.channel_id = turn.channel_id
+        self.answered = anyio.Event()
+        self._silence = silence
+        self._seconds = seconds
+        turn.silences += 1
+        self.tool_call = ToolCallUpdate(
+            id=f"silence-{turn.silences}",
+            title=f"@{turn.agent} has said nothing for {_span(seconds)}. Wait on?",
+            kind="other",
+            status="in_progress",
+        )
+        self.options = [
+            PermissionOption(option_id=WAIT, name="Wait", kind="allow_once"),
+            PermissionOption(option_id=STOP, name="Stop the turn", kind="reject_once"),
+            PermissionOption(option_id=RESTART, name="Stop the turn and restart the agent", kind="other"),
+        ]
+
+    def answer(self, option_id: str | None) -> None:
+        """Act on the answer; None: the question is void."""
+        self._silence.act(self, option_id)
+
+    def done(self) -> None:
+        """The silence is dealt with; a new one begins."""
+        self.turn.heard_at = anyio.current_time()
+        self.answered.set()
+
+
+def _span(seconds: float) -> str:
+    """A length of time as one says it."""
+    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{seconds:g} seconds"

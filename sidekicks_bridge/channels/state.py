@@ -30,6 +30,16 @@ LOG_CHARACTERS = 4000
 """How much of each of them stays in memory, if context does not carry more."""
 
 
+@dataclass(frozen=True)
+class Failure:
+    """An agent's answer that failed or was interrupted and that nobody has read yet."""
+
+    seq: int
+    agent: str
+    message_id: str
+    text: str
+
+
 @dataclass
 class MemberState:
     """A member, with what its session offers (known once it has run in this bridge)."""
@@ -73,6 +83,7 @@ class ChannelState:
         self.read_mark = 0
         self.unread = 0
         self.last_message_at: str | None = None
+        self.failures: list[Failure] = []
         self.queued: dict[str, Message] = {}
         self.turns: list[PendingTurn] = []
         self.subscribers: list[Subscriber] = []
@@ -140,6 +151,14 @@ class ChannelState:
             if len(self._log) == LOG_MESSAGES:
                 self._log_from = self._log[0].seq + 1
             self._log.append(beginning(said, max(LOG_CHARACTERS, self.context_limits().characters)))
+
+    def note_failure(self, message: Message) -> None:
+        """Keep a failed or interrupted answer until it was read."""
+        turn, seq = message.turn, message.seq
+        if turn is None or seq is None or turn.stop_reason not in ("failed", "interrupted") or seq <= self.read_mark:
+            return
+        why = turn.error.message.partition("\n")[0] if turn.error else "it was interrupted."
+        self.failures.append(Failure(seq, message.author.name or "", message.id, why))
 
     def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
         """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""

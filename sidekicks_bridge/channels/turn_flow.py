@@ -13,7 +13,6 @@ from sidekicks_bridge.agents.contract import PromptResult
 from sidekicks_bridge.channels.answer import Answer, short
 from sidekicks_bridge.channels.context import build, text_of
 from sidekicks_bridge.channels.silence import Silence
-from sidekicks_bridge.channels.turns import PendingTurn
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageRemoved, MessageUpdated, TurnChanged
 from sidekicks_bridge.protocol.parts import NoticePart
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.channels.permissions import OpenPermissions
     from sidekicks_bridge.channels.sessions import Sessions
     from sidekicks_bridge.channels.state import ChannelState
-    from sidekicks_bridge.channels.turns import Delivery
+    from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.types import TurnState
     from sidekicks_bridge.store.contract import Change
 
@@ -53,7 +52,7 @@ class TurnFlow:
         self._sessions = sessions
         self._running: PendingTurn | None = None
         sessions.tell = self.tell
-        self.silence = Silence(state, inbox, permissions, self._stop_silent, self._restart_silent)
+        self.silence = Silence(state, inbox, permissions, self)
 
     @property
     def running(self) -> PendingTurn | None:
@@ -228,7 +227,6 @@ class TurnFlow:
         prompt = Prompt(blocks=blocks, session=origin, unseen=shown, cut=cut)
         await env.journal.keep(PutMember(member), PutPrompt(turn.answer.message.id, env.clock.now(), prompt))
         turn.session = session
-        turn.heard_at = env.clock.monotonic()
         env.spawn(self.silence.watch, turn)
         self.set_state(turn, "thinking")
         if turn.command is None:
@@ -248,14 +246,11 @@ class TurnFlow:
         if turn.answer is None:
             await self._begin(turn)
         assert turn.answer is not None
-        ended_by_us = turn.cancelled or turn.restart
-        reason = "cancelled" if ended_by_us else result.stop_reason if result else "failed"
-        failure = None if error is None or ended_by_us else TurnError(code=error.code, message=error.message)
+        reason = "cancelled" if turn.cancelled else result.stop_reason if result else "failed"
+        failure = None if error is None or turn.cancelled else TurnError(code=error.code, message=error.message)
         if failure is not None and failure.code == "agentAuthRequired":
             turn.answer.add_notice("authRequired", f"@{turn.agent} wants you to sign in.")
         await self.end(turn, reason, failure, result.usage if result else None)
-        if turn.restart:
-            await self.again(turn.delivery, turn.agent, turn.command, first=True)
         if error is not None and error.code == "agentAuthRequired":
             self._state.env.auth_required(turn.agent, self._state.id, turn.answer.message.id, error)
 
@@ -272,7 +267,7 @@ class TurnFlow:
         message_turn = answer.message.turn
         assert message_turn is not None
         message_turn.stop_reason, message_turn.error = reason, failure
-        message_turn.usage = usage or message_turn.usage
+        message_turn.usage = usage or turn.usage
         await self.finish_message(answer, turn)
 
     async def finish_message(self, answer: Answer, turn: PendingTurn | None) -> None:
@@ -293,6 +288,7 @@ class TurnFlow:
         state.remember(message)
         await env.journal.keep(*changes)
         state.unread += 1
+        state.note_failure(message)
         state.last_message_at = message.created_at
         state.emit(MessageUpdated(channel_id=state.id, message=short(message)))
         if turn is not None:
@@ -302,7 +298,7 @@ class TurnFlow:
 
     def _leave(self, turn: PendingTurn) -> None:
         self._state.turns.remove(turn)
-        turn.ended.set()
+        turn.over.set()
         if self._running is turn:
             self._running = None
 
@@ -318,23 +314,6 @@ class TurnFlow:
             else:
                 turn.scope.cancel()
         await self._drop_queued(waiting)
-
-    async def again(self, delivery: Delivery, agent: str, command: str | None, *, first: bool = False) -> None:
-        """Prompt ``agent`` anew with a message that has entered the log; ``first``: before what is queued."""
-        turn = PendingTurn(self._state.env.ids.new(), self._state.id, agent, command, delivery)
-        await self._state.env.journal.keep(PutTurn(turn.stored()))
-        self._state.turns.insert(0 if first else len(self._state.turns), turn)
-        self.announce()
-        if not first:  # else the turn that ended does so, when it has given back its lease
-            self.advance()
-
-    def _stop_silent(self, turn: PendingTurn) -> None:
-        self._state.env.spawn(self._inbox.call, self.cancel, [turn])
-
-    def _restart_silent(self, turn: PendingTurn) -> None:
-        """The process is ended, which ends the turn; `_finish` then asks anew, in a new process."""
-        turn.restart = True
-        self._state.env.spawn(self._state.env.agents.stop, turn.agent)
 
     async def _drop_queued(self, turns: list[PendingTurn]) -> None:
         """Take queued turns away; a message none of whose turns is left, and that never began, goes with them."""

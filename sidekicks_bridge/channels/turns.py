@@ -13,8 +13,8 @@ from sidekicks_bridge.store.contract import StoredTurn
 if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Session
     from sidekicks_bridge.channels.answer import Answer
-    from sidekicks_bridge.channels.silence import SilenceAsk
-    from sidekicks_bridge.protocol.types import Message, Route, TurnState
+    from sidekicks_bridge.channels.silence import Question
+    from sidekicks_bridge.protocol.types import Message, Route, TurnState, Usage
 
 
 @dataclass
@@ -42,14 +42,14 @@ class PendingTurn:
     started_at: str | None = None
     answer: Answer | None = None
     session: Session | None = None
+    usage: Usage | None = None
+    """As reported last; part of the message once that is finished."""
     cancelled: bool = False
     heard_at: float = 0.0
-    """When its agent last said something (monotonic)."""
-    silence: SilenceAsk | None = None
-    """The question about its silence, while it is open."""
-    restart: bool = False
-    """Its agent is being ended because of it; then it is tried again."""
-    ended: anyio.Event = field(default_factory=anyio.Event)
+    """When the agent said something last, or the silence since then was dealt with (the loop's clock)."""
+    silence: Question | None = None
+    silences: int = 0
+    over: anyio.Event = field(default_factory=anyio.Event)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property

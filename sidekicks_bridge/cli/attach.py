@@ -151,4 +151,4 @@ def _listens(place: str) -> bool:
 
 async def _converse(client: BridgeClient) -> None:
     wrong = await client.run()
-    client.hang_up(wrong or "The bridge has ended; start again to go on (nothing finished is lost).")
+    client.hang_up(wrong or "The bridge has ended; nothing finished is lost.")

@@ -39,6 +39,11 @@ class PermissionDesk:
         self._since.pop(request_id, None)
         self._later.discard(request_id)
 
+    def keep(self, request_ids: set[str]) -> None:
+        """Close every question but these: there is a new bridge, and it knows no others."""
+        for request_id in set(self.open) - request_ids:
+            self.close(request_id)
+
     def current(self, channel_id: str | None) -> Permission | None:
         """The question on display in a channel: its oldest one."""
         return next((asked for asked in self.open.values() if asked.channel_id == channel_id), None)

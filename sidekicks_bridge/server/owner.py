@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,6 +20,7 @@ from sidekicks_bridge import endpoint, paths
 from sidekicks_bridge.bridge.bridge import Bridge
 from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.lock import Holder
+from sidekicks_bridge.ownership import NOWHERE
 from sidekicks_bridge.protocol.events import BridgeStopping
 from sidekicks_bridge.server.connection import Connection
 from sidekicks_bridge.server.features import Handler, handlers
@@ -156,6 +158,8 @@ class Owner:
 
     async def _end_on_signal(self) -> None:
         """SIGTERM, SIGINT and SIGHUP end the owner as `stop` does."""
+        if sys.platform == "win32":
+            return
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             async for _ in signals:
                 self.stop()
@@ -173,14 +177,24 @@ class Owner:
         place = endpoint.socket_path(paths.data_dir(self._config_path))
         if place is None:
             _log.warning("no private folder with a short enough path for a socket: further clients cannot attach")
+            self._announce(NOWHERE)
             return None
         try:
             listener = await Listener.open(place, self._welcome)
         except OSError as problem:
             _log.warning("cannot listen at %s (%s): further clients cannot attach", place, problem)
+            self._announce(NOWHERE)
             return None
-        self._held.announce(Holder(socket=str(place)))
+        self._announce(str(place))
         return listener
+
+    def _announce(self, socket: str) -> None:
+        """Write into the lock where further clients find us."""
+        assert self._held is not None
+        try:
+            self._held.announce(Holder(socket=socket))
+        except OSError as problem:
+            _log.warning("the lock cannot be written (%s): further clients cannot attach", problem)
 
     def _welcome(self, client: SocketClient) -> None:
         self._group.start_soon(self._serve_socket, client)

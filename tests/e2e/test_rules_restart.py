@@ -55,7 +55,7 @@ async def before_the_restart(client: Client) -> None:
     reads = await client.open("reads")
     await reads.ask("!say two", by="reads")
     await reads.ask("!say three", by="reads")
-    assert reads.channel["unread"] == 3
+    await client.until(lambda _: reads.channel["unread"] == 3)
     await reads.request("channel/markRead", seq=4)
     assert reads.channel["unread"] == 1
     await reads.request("channel/markRead", seq=2)
@@ -145,6 +145,9 @@ async def test_quitting_keeps_what_streams(restarted: Restarted) -> None:
     assert card["outcome"] == {"outcome": "cancelled"}
     call = next(part for part in answers[0]["parts"] if part["type"] == "toolCall")
     assert call["status"] in ("failed", "cancelled")
+    items = [item for item in (await client.request("attention/list"))["items"] if item["channelId"] == room.id]
+    assert [item["kind"] for item in items] == ["error"] * 3 + ["unread"]
+    assert {item["messageId"] for item in items[:3]} == {answer["id"] for answer in answers}
     users = [line_of(message) for message in room.messages if message["author"]["kind"] == "user"]
     assert users == ["user: @streams @waits !say partial !permit x", "user: @waits !say later"]
     assert box.starts("waits") == 0, "nothing starts by itself"
@@ -161,7 +164,7 @@ async def test_unread_marks_and_drafts_survive(restarted: Restarted) -> None:
     await room.request("draft/set", text="")
     assert room.channel["unread"] == 0
     await room.ask("!say four", by="reads")
-    assert room.channel["unread"] == 1, "what is to come cannot be read"
+    await client.until(lambda _: room.channel["unread"] == 1)  # what is to come cannot be read
     assert "draft" not in await room.request("channel/open")
 
 

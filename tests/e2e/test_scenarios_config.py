@@ -131,6 +131,40 @@ async def test_agents_come_change_and_go(place: Place) -> None:
     await saved(place, changed(box))
 
 
+async def test_an_agent_taken_out_while_it_is_waited_for(place: Place) -> None:
+    box, client = place
+    alice, bob = box.config["agents"]
+    here = await client.open("general")
+    there = await client.open_id((await client.request("channel/create", name="there", members=["bob"]))["id"])
+    held = await here.send("@bob !say busy !hold taken-1")
+    await client.until(streaming("bob", "busy"))
+    sent = await there.send("hello")
+    await there.turn("bob", "queued", waits="agentBusy")
+    await saved(place, changed(box, agents=[alice]))
+    gone = await there.answer(sent, by="bob")
+    assert gone["turn"]["error"]["code"] == "agentNotFound"
+    assert (await there.preview("x"))["problem"]["code"] == "nobody"
+    box.gates.open("taken-1")
+    assert text_of(await here.answer(held, by="bob")) == "busy"
+    await saved(place, changed(box, agents=[alice, bob]))
+    await there.ask("back?", by="bob")
+
+
+async def test_more_agents_may_run_at_once(place: Place) -> None:
+    box, client = place
+    await saved(place, changed(box, limits={"maxRunningAgents": 1}))
+    one = await client.open_id((await client.request("channel/create", name="one", members=["alice"]))["id"])
+    two = await client.open_id((await client.request("channel/create", name="two", members=["bob"]))["id"])
+    first = await one.send("!say busy !hold more-1")
+    await client.until(streaming("alice", "busy"))
+    second = await two.send("hello")
+    await two.turn("bob", "queued", waits="noSlot")
+    await saved(place, changed(box, limits={"maxRunningAgents": 2}))
+    await two.answer(second, by="bob")
+    box.gates.open("more-1")
+    await one.answer(first, by="alice")
+
+
 async def test_editing_keeps_comments_and_order(place: Place) -> None:
     box, client = place
     yaml = (

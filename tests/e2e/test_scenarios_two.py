@@ -119,6 +119,23 @@ async def test_two_that_start_at_once(tmp_path: Path) -> None:
     assert box.starts("alice") == 1
 
 
+async def test_the_first_of_two_folders_is_the_channels(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    box = BridgeSandbox(tmp_path, {"alice": ""})
+    async with box.bridge() as first, box.bridge(root="other") as second, box.bridge(root=None) as third:
+        channel = (await first.channel("general"))["id"]
+        replies = [await client.ask("channel/open", channelId=channel) for client in (first, second)]
+        opened = [await client.result(reply) for client, reply in zip((first, second), replies, strict=True)]
+        roots = [one["channel"]["root"] for one in opened]
+        assert roots[0] == roots[1], "whoever came first"
+        assert sum("otherRoot" in one for one in opened) == 1
+        await first.request("channel/direct", agent="alice")
+        rootless = await third.request("channel/direct", agent="alice")
+        await first.open_id(rootless["id"])
+        directs = [one.get("root") for one in (await first.state())["channels"] if one["kind"] == "direct"]
+        assert sorted(directs, key=str) == [str(box.workspace), None], "one for each folder"
+
+
 async def test_two_folders(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     box = BridgeSandbox(tmp_path, {"alice": ""})

@@ -58,6 +58,7 @@ Script
     !say TEXT                       one chunk
     !words TEXT                     a chunk a word
     !chunks N [SIZE]                N chunks ``0 1 2 …`` as fast as possible, padded with dots to SIZE
+    !prose N                        N chunks of a word each as fast as possible, in lines and paragraphs
     !paced N RATE                   chunks ``N MONOTONIC_NS\n`` at RATE a second
     !think TEXT                     a thought
     !message ID                     further chunks carry this messageId
@@ -87,6 +88,7 @@ Script
     !permit-busy TITLE              the tool call goes on while it waits
     !permit-all A;B;C               asks all at once
     !permit-withdraw GATE TITLE     asks, and withdraws when the gate opens
+    !late-permit GATE TITLE         asks after the answer, when the gate opens
     !read PATH[|LINE[|LIMIT]]       says ``read PATH: TEXT\n`` or ``read PATH refused: CODE MESSAGE\n``
     !write PATH|TEXT                says ``write PATH: ok\n`` or the refusal
     !terminal COMMAND               create, wait, output, release

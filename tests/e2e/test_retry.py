@@ -1,71 +1,22 @@
-"""Nothing hangs silently: a silent turn asks the user; what ended badly is tried again."""
+"""Nothing hangs silently: a question about a silent turn is told from a permission; what ended badly is tried again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.conditions import happened, permission, posted, streaming
-from tests.support.room import text_of
+from tests.support.conditions import permission, posted, streaming
 from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.client import Client
-
 pytestmark = pytest.mark.anyio
 
 
-def house(folder: Path, **keys: Any) -> BridgeSandbox:
-    return BridgeSandbox(folder, {"alice": "", "bob": ""}, limits={"turnSilence": "1s", "cancelTimeout": "1s"}, **keys)
-
-
-async def answer(client: Client, asked: dict[str, Any], option: str) -> None:
-    result = await client.request("permission/answer", requestId=asked["requestId"], optionId=option)
-    assert result == {"accepted": True}
-
-
-async def test_waiting_then_stopping(tmp_path: Path) -> None:
-    box = house(tmp_path)
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.send("@alice !say thinking !hang")
-        first = await client.until(permission(by="alice"))
-        assert first["about"] == "silence"
-        assert first["toolCall"]["title"] == "@alice has said nothing for 1 second"
-        assert [option["optionId"] for option in first["options"]] == ["wait", "stop", "restart"]
-        await answer(client, first, "wait")
-        second = await client.until(permission(by="alice"))
-        await answer(client, second, "stop")
-        message = await client.until(posted("alice", stop="cancelled"))
-        assert text_of(message) == "thinking"
-        await room.quiet()
-    assert box.starts("alice") == 1
-
-
-async def test_restarting_asks_the_message_again(tmp_path: Path) -> None:
-    box = house(tmp_path)
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.send("@alice @bob !for alice !say half !no-answer !for bob !say hi")
-        asked = await client.until(permission(by="alice"))
-        since = len(client.events)
-        await answer(client, asked, "restart")
-        stopped = await client.until(posted("alice", stop="cancelled"))
-        assert text_of(stopped) == "half"
-        order = happened("turn/changed", lambda p: [t["agent"] for t in p["turns"]] == ["alice", "bob"], since=since)
-        await client.until(order)
-        again = await client.until(permission(by="alice"))
-        await answer(client, again, "stop")
-        await client.until(posted("alice"))
-        await client.until(posted("bob", "hi"))
-    assert box.starts("alice") == 2
-
-
 async def test_an_open_permission_is_no_silence_and_news_take_the_question_back(tmp_path: Path) -> None:
-    box = house(tmp_path, permissions={"default": "reject"})
+    box = BridgeSandbox(tmp_path, limits={"turnSilence": "1s"}, permissions={"default": "reject"})
     async with box.bridge() as client:
         room = await client.open("general")
         await room.send("@alice !hold gate !say done")
