@@ -20,6 +20,7 @@ from sidekicks_bridge.channels.env import Env
 from sidekicks_bridge.channels.journal import Journal
 from sidekicks_bridge.clock import SystemClock
 from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.mail.office import Mail
 from sidekicks_bridge.protocol.events import (
     AgentLog,
     AgentStateChanged,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import AgentState, Channel, Permission
+    from sidekicks_bridge.protocol.types import AgentState, Channel, Message, Permission
 
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 1.8
@@ -98,8 +99,12 @@ class Bridge:
             spawn=self.spawn,
             to_all=self.to_all,
             channel_changed=self.channel_changed,
+            finished=self._finished,
+            peers=self._peers,
         )
         self.directory = Directory(self.env, self.preferences.read_mark)
+        self.mail = Mail(self.env, self.directory, self.started_at, lambda: any(True for _ in self.clients))
+        await self.mail.load()
         await self.directory.load()
         self.spawn(self.directory.run)
         self.spawn(self.journal.retry)
@@ -111,6 +116,7 @@ class Bridge:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
         self.spawn(self.configuration.watch, self.config_changed)
         self.spawn(self._forget_prompts)
+        self.spawn(self.mail.sweep)
         self.spawn(self.configuration.refresh_schema)
 
     async def _forget_prompts(self) -> None:
@@ -126,6 +132,7 @@ class Bridge:
             for channel in self.directory.all():
                 await channel.interrupt()
             await self.agents.aclose()
+            await self.mail.registry.save()
         with anyio.CancelScope(shield=True):
             await self.preferences.file.close()
             await self.recent.file.close()
@@ -163,6 +170,7 @@ class Bridge:
 
     def channel_changed(self) -> None:
         """A channel was made, changed, deleted, or a message in it finished."""
+        self.mail.channels_changed()
         self.clients.to_all(ChannelsChanged(channels=self.channels()))
         self.attention_changed()
 
@@ -175,6 +183,12 @@ class Bridge:
 
     def _storage_changed(self, state: StorageState) -> None:
         self.clients.to_all(StorageChanged(persistent=state.persistent, reason=state.reason))
+
+    def _finished(self, message: Message) -> None:
+        self.mail.arrived(message)
+
+    def _peers(self) -> list[str]:
+        return self.mail.registry.names()
 
     async def config_changed(self) -> None:
         """The configuration was read again: put it in force and say so. Running agents are not touched."""

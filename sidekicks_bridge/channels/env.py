@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.config.model import Config
     from sidekicks_bridge.ids import Ids
     from sidekicks_bridge.protocol.base import Wire
+    from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store
 
 
@@ -50,3 +51,7 @@ class Env:
     """Sends an event to every client."""
     channel_changed: Callable[[], None]
     """Tells every client the list of channels anew."""
+    finished: Callable[[Message], None]
+    """A message got its seq (it may not be on disk yet): mail delivers it."""
+    peers: Callable[[], list[str]]
+    """The registered peers' names."""

@@ -100,6 +100,8 @@ async def _with_history(given: Namespace, verb: Callable[[Store, Namespace], Awa
 
 
 def _title(channel: StoredChannel) -> str:
+    if channel.kind == "pair":
+        return "--".join(channel.peers)
     return f"@{channel.agent}" if channel.kind == "direct" else f"#{channel.name}"
 
 

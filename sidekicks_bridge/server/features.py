@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.bridge.agent_requests import AgentRequests, ConfigRequests, not_supported
 from sidekicks_bridge.bridge.channel_requests import ChannelRequests
+from sidekicks_bridge.bridge.mail_requests import MailRequests
 from sidekicks_bridge.bridge.message_requests import MessageRequests
 from sidekicks_bridge.bridge.owner_requests import OwnerRequests
 
@@ -25,6 +26,7 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
     messages = MessageRequests(bridge)
     agents = AgentRequests(bridge)
     config = ConfigRequests(bridge)
+    mail = MailRequests(bridge)
     owner = OwnerRequests(bridge)
     return {
         "sidekicks/state/get": channels.state,
@@ -64,6 +66,23 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/config/recent": config.recent,
         "sidekicks/attention/list": messages.attention,
         "sidekicks/draft/set": messages.set_draft,
+        "sidekicks/mail/register": mail.register,
+        "sidekicks/mail/unregister": mail.unregister,
+        "sidekicks/mail/renew": mail.renew,
+        "sidekicks/mail/agents": mail.agents,
+        "sidekicks/mail/tell": mail.tell,
+        "sidekicks/mail/ask": mail.ask,
+        "sidekicks/mail/read": mail.read,
+        "sidekicks/mail/peek": mail.peek,
+        "sidekicks/mail/readAny": mail.read_any,
+        "sidekicks/mail/post": mail.post,
+        "sidekicks/mail/createRoom": mail.create_room,
+        "sidekicks/mail/join": mail.join,
+        "sidekicks/mail/leave": mail.leave,
+        "sidekicks/mail/rooms": mail.rooms,
+        "sidekicks/mail/participants": mail.participants,
+        "sidekicks/mail/history": mail.history,
+        "sidekicks/mail/channels": mail.channels,
         "sidekicks/bridge/status": owner.status,
         "sidekicks/bridge/stop": owner.stop,
     }
