@@ -20,6 +20,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("sidekicks_bridge.cli.history:log", "print what was said: sidekicks log '#general'"),
     "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
     "export": ("sidekicks_bridge.cli.history:export", "write a channel's whole history as Markdown or JSON"),
+    "agents": ("sidekicks_bridge.cli.agents", "list the agents; `agents available`: what else could be one"),
+    "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),

@@ -47,6 +47,7 @@ HOT = {
     "sidekicks_bridge.__main__": {"msgspec", "anyio", "asyncio", "pygls", "acp", "prompt_toolkit", "rich"},
     "sidekicks_bridge.relay": {"msgspec", "anyio", "asyncio", "pygls", "acp", "prompt_toolkit", "rich"},
     "sidekicks_bridge.cli.serve": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
+    "sidekicks_bridge.cli.doctor": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
     "sidekicks_bridge.cli.hub": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
     "sidekicks_bridge.cli.say": {"pygls", "lsprotocol", "acp", "prompt_toolkit", "rich", "jsonschema", "tinydb"},
     "sidekicks_bridge.protocol.methods": {"anyio", "asyncio", "jsonschema", "pygls", "acp"},

@@ -29,8 +29,9 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": False,
     "session": {"configOptions": {"boolean": {}}},
-    # Zed's extension: without it some agents send output truncated, or all of it again with every line.
-    "_meta": {"terminal_output": True},
+    # Zed's extensions: without `terminal_output` some agents send output truncated, or all of it with every line.
+    "auth": {"terminal": True},
+    "_meta": {"terminal_output": True, "terminal-auth": True},
 }
 RESOURCE_NOT_FOUND = -32002
 BUFFER_SECONDS = 1.0
@@ -62,6 +63,7 @@ class AcpClient:
 
     def on_noise(self, line: bytes) -> None:
         """A line that is no frame goes to the log."""
+        self._connection.noise += 1
         self._connection.note(line)
 
     def on_notification(self, method: str, params: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.agents.opening import open_session
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.connection import AgentConnection
     from sidekicks_bridge.agents.contract import OnWait, Session, Tools
     from sidekicks_bridge.agents.runner import Runner
-    from sidekicks_bridge.protocol.errors import SidekicksError
     from sidekicks_bridge.protocol.types import WaitsFor
 
     Connect = Callable[[Runner, str], Awaitable[AgentConnection]]
@@ -41,6 +41,17 @@ class AgentLease:
         """The channel's session in the agent's process, which is started if need be."""
         cwd = self.runner.spec.workspace or root
         connection = await self._connect(self.runner, cwd)
+        try:
+            return await self._session(connection, cwd, stored_session_id)
+        except SidekicksError as problem:
+            if problem.code != "agentAuthRequired" or not connection.authenticated:
+                raise
+            # It signed the user in and does not know it: a new process may.
+            await connection.end_and_wait(problem)
+            connection = await self._connect(self.runner, cwd)
+            return await self._session(connection, cwd, stored_session_id)
+
+    async def _session(self, connection: AgentConnection, cwd: str, stored_session_id: str | None) -> Session:
         live = connection.sessions.by_channel.get(self.channel_id)
         if live is not None and live.root == cwd:
             live.leased()

@@ -7,10 +7,11 @@ configuration under running ones. Knows no channels but their ids, and nothing o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from sidekicks_bridge.agents.capabilities import Capabilities
 from sidekicks_bridge.agents.connection import AgentConnection
 from sidekicks_bridge.agents.lease import AgentLease, Waiter
 from sidekicks_bridge.agents.reaper import Reaper
@@ -21,7 +22,7 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.types import WaitsFor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.clock import Clock
     from sidekicks_bridge.ids import Ids
     from sidekicks_bridge.protocol.types import AgentState, SessionOrigin
+
+T = TypeVar("T")
 
 
 class AgentManager:
@@ -326,6 +329,25 @@ class AgentManager:
 
     async def start(self, agent: str) -> None:
         """Start the process; see the contract."""
+
+        async def nothing(_connection: AgentConnection) -> None:
+            """It runs."""
+
+        await self.with_process(agent, nothing)
+
+    def spec(self, agent: str) -> AgentSpec:
+        """How the agent is configured. Raises agentNotFound."""
+        return self._runner(agent).spec
+
+    def able(self, agent: str) -> Capabilities:
+        """What its process can do, or its last one could; of one that never ran, nothing is known."""
+        runner = self._runner(agent)
+        if runner.connection is not None and runner.usable and runner.connection.settled.is_set():
+            return runner.connection.capabilities
+        return runner.known or Capabilities()
+
+    async def with_process(self, agent: str, work: Callable[[AgentConnection], Awaitable[T]]) -> T:
+        """Do something with the running process, outside every channel; nobody else gets the agent meanwhile."""
         runner = self._runner(agent)
         if runner.holder is None and not runner.usable and not self._has_slot(runner):
             victim = self._victim()
@@ -339,7 +361,7 @@ class AgentManager:
             self._evict(victim)
         lease = self._grant(runner, "") if runner.holder is None else None
         try:
-            await self._connect(runner, runner.spec.workspace or str(Path.home()))
+            return await work(await self._connect(runner, runner.spec.workspace or str(Path.home())))
         finally:
             if lease is not None:
                 self._release(lease)

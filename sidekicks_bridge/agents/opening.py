@@ -13,6 +13,8 @@ from sidekicks_bridge.agents.session import AcpSession
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sidekicks_bridge.agents.connection import AgentConnection
     from sidekicks_bridge.protocol.types import SessionOrigin
 
@@ -22,7 +24,7 @@ async def open_session(
     channel_id: str,
     root: str,
     stored_session_id: str | None,
-    tools: list[dict[str, Any]],
+    tools: Sequence[dict[str, Any]] = (),
 ) -> AcpSession:
     """A session for the channel in the absolute folder ``root``; errors as `Lease.session`.
 
@@ -42,7 +44,9 @@ async def open_session(
     return await _new(connection, channel_id, root, tools)
 
 
-async def _restore(connection: AgentConnection, session: AcpSession, method: str, tools: list[dict[str, Any]]) -> bool:
+async def _restore(
+    connection: AgentConnection, session: AcpSession, method: str, tools: Sequence[dict[str, Any]]
+) -> bool:
     """Whether the agent took the session up again. Agents say in many ways that it is gone, so any failure is a no."""
     connection.sessions.add(session)
     params = {"sessionId": session.id, **_place(connection, session.root, tools)}
@@ -54,9 +58,9 @@ async def _restore(connection: AgentConnection, session: AcpSession, method: str
     except Refused as refused:
         if refused.code == METHOD_NOT_FOUND:
             _was_a_lie(connection, session.origin)
-    except SidekicksError:
-        if connection.ended.is_set():
-            raise
+    except SidekicksError as problem:
+        if connection.ended.is_set() or problem.code == "agentAuthRequired":
+            raise  # signed in, the session may well be there
     finally:
         if not restored:
             connection.sessions.remove(session)
@@ -72,7 +76,7 @@ def _was_a_lie(connection: AgentConnection, origin: SessionOrigin) -> None:
         connection.capabilities.resume = False
 
 
-async def _new(connection: AgentConnection, channel_id: str, root: str, tools: list[dict[str, Any]]) -> AcpSession:
+async def _new(connection: AgentConnection, channel_id: str, root: str, tools: Sequence[dict[str, Any]]) -> AcpSession:
     with connection.sessions.opening():
         try:
             place = _place(connection, root, tools)
@@ -92,7 +96,7 @@ async def _new(connection: AgentConnection, channel_id: str, root: str, tools: l
     return session
 
 
-def _place(connection: AgentConnection, root: str, tools: list[dict[str, Any]]) -> dict[str, Any]:
+def _place(connection: AgentConnection, root: str, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
     servers = [*(dict(server) for server in connection.spec.mcp_servers), *tools]
     return {"cwd": root, "mcpServers": [server for server in servers if connection.capabilities.takes(server)]}
 

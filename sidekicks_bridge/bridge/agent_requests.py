@@ -28,19 +28,14 @@ class AgentRequests:
         return Empty()
 
     async def stop(self, _client: Client, params: wire.AgentRef) -> Empty:
-        """`agent/stop`: its turns are cancelled first, so that nothing looks like a crash."""
-        await self._stop(self._name(params.agent))
+        """`agent/stop`."""
+        await self._bridge.stop_agent(self._name(params.agent))
         return Empty()
 
     async def restart(self, client: Client, params: wire.AgentRef) -> Empty:
         """`agent/restart`."""
-        await self._stop(self._name(params.agent))
+        await self._bridge.stop_agent(self._name(params.agent))
         return await self.start(client, params)
-
-    async def _stop(self, agent: str) -> None:
-        for channel in self._bridge.directory.all():
-            await channel.end_turns_of(agent)
-        await self._bridge.agents.stop(agent)
 
     async def logs(self, client: Client, params: wire.AgentRef) -> AgentLogs:
         """`agent/logs`: and the client follows from now on."""

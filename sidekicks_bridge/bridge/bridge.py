@@ -14,6 +14,7 @@ from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
+from sidekicks_bridge.bridge.sign_ins import SignIns
 from sidekicks_bridge.channels.announced import AnnouncedCommands
 from sidekicks_bridge.channels.directory import Directory
 from sidekicks_bridge.channels.env import Env
@@ -63,12 +64,13 @@ class Bridge:
         self.ids = Ulids()
         self.clients = Clients()
         self.configuration = Configuration(config_path)
+        self.sign_ins = SignIns(self.to_all)
         self._attention_count = 0
         self.started_at = self.clock.now()
-        self.stopping = False
 
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
+        from sidekicks_bridge.agents.errands import Errands
         from sidekicks_bridge.agents.manager import AgentManager
         from sidekicks_bridge.store.open import (
             memory_store,
@@ -87,6 +89,7 @@ class Bridge:
         await self.announced.load(self.store)
         logs = paths.data_dir(path) / "logs" if self.store.persistent else None
         self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
+        self.errands = Errands(self.agents)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
             agents=self.agents,
@@ -101,6 +104,8 @@ class Bridge:
             channel_changed=self.channel_changed,
             finished=self._finished,
             peers=self._peers,
+            auth_required=self.sign_ins.required,
+            auth_settled=self.sign_ins.settled,
         )
         self.directory = Directory(self.env, self.preferences.read_mark)
         self.mail = Mail(self.env, self.directory, self.started_at, lambda: any(True for _ in self.clients))
@@ -110,7 +115,7 @@ class Bridge:
         self.spawn(self.journal.retry)
         await self.directory.declare(self.configuration.current.channels)
         self.recent.note_recent(str(path), self.clock.now())
-        self._attention_count = len(attention(self.directory.all()))
+        self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
 
     def run_in_background(self) -> None:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
@@ -127,7 +132,6 @@ class Bridge:
 
     async def stop(self) -> None:
         """Keep what streams (marked interrupted), stop the agents, close the store."""
-        self.stopping = True
         with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
             for channel in self.directory.all():
                 await channel.interrupt()
@@ -153,6 +157,12 @@ class Bridge:
         """Start a child task; its failure is logged and ends nothing else."""
         self._task_group.start_soon(_contained, task, args)
 
+    async def stop_agent(self, agent: str) -> None:
+        """Stop an agent; its turns are cancelled first, so that nothing looks like a crash."""
+        for channel in self.directory.all():
+            await channel.end_turns_of(agent)
+        await self.agents.stop(agent)
+
     # ── telling clients ──────────────────────────────────────────────────────────────────────────────────────────
 
     def to_all(self, event: Wire) -> None:
@@ -176,7 +186,7 @@ class Bridge:
 
     def attention_changed(self) -> None:
         """Tell how much waits for the user, if that changed."""
-        count = len(attention(self.directory.all()))
+        count = len(attention(self.directory.all(), self.sign_ins.all()))
         if count != self._attention_count:
             self._attention_count = count
             self.clients.to_all(AttentionChanged(count=count))
@@ -194,6 +204,7 @@ class Bridge:
         """The configuration was read again: put it in force and say so. Running agents are not touched."""
         config = self.configuration.current
         self.agents.configure(config.agents, config.limits)
+        self.sign_ins.keep_only({spec.name for spec in config.agents})
         await self.directory.declare(config.channels)
         self.clients.to_all(
             ConfigChanged(agents=self.agent_list(), channels=self.channels(), problems=self.configuration.problems)
@@ -214,6 +225,8 @@ class Bridge:
                     error=error,
                     origin="builtin" if spec.builtin else "config",
                     commands=self.announced.of(spec.name),
+                    sign_in=self.errands.sign_in_methods(spec.name),
+                    can_log_out=self.errands.can_log_out(spec.name),
                 )
             )
         return agents

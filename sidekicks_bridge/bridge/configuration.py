@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 
 from sidekicks_bridge.config.model import Config
@@ -30,6 +31,7 @@ class Configuration:
         self.problems: list[Problem] = []
         self._read_once = False
         self._seen: Signature | None = None
+        self._reading = anyio.Lock()
 
     @property
     def state(self) -> ConfigState:
@@ -40,12 +42,13 @@ class Configuration:
         """Read the file; what is wrong in it leaves what was in force. True if anything is news."""
         from sidekicks_bridge.config.watch import signature
 
-        previous = self.current if self._read_once else None
-        self._seen = signature(self.path)
-        config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
-        news = config != self.current or problems != self.problems
-        self.current, self.problems, self._read_once = config, problems, True
-        return news
+        async with self._reading:  # what was read first must not be put in force last
+            previous = self.current if self._read_once else None
+            self._seen = signature(self.path)
+            config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
+            news = config != self.current or problems != self.problems
+            self.current, self.problems, self._read_once = config, problems, True
+            return news
 
     async def watch(self, on_news: Callable[[], Awaitable[None]]) -> None:
         """Reload whenever the file changes; runs until cancelled."""

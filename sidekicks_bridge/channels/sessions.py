@@ -32,6 +32,7 @@ class Sessions:
         root = self._state.stored.root or folder or str(Path.home())
         stored_id = await self._inbox.call(self._before, agent, root)
         session = await lease.session(root, stored_id)
+        self._state.env.auth_settled(agent)
         news = await self._inbox.call(self._opened, agent, session, root)
         if news:
             await self._restore_settings(self._state.members[agent], session)

@@ -240,7 +240,11 @@ class TurnFlow:
         assert turn.answer is not None
         reason = "cancelled" if turn.cancelled else result.stop_reason if result else "failed"
         failure = None if error is None or turn.cancelled else TurnError(code=error.code, message=error.message)
+        if failure is not None and failure.code == "agentAuthRequired":
+            turn.answer.add_notice("authRequired", f"@{turn.agent} wants you to sign in.")
         await self.end(turn, reason, failure, result.usage if result else None)
+        if error is not None and error.code == "agentAuthRequired":
+            self._state.env.auth_required(turn.agent, self._state.id, turn.answer.message.id, error)
 
     async def end(self, turn: PendingTurn, reason: str, failure: TurnError | None, usage: Usage | None = None) -> None:
         """Finish the turn's message; in the same step the turn leaves the list."""
@@ -255,7 +259,7 @@ class TurnFlow:
         message_turn = answer.message.turn
         assert message_turn is not None
         message_turn.stop_reason, message_turn.error = reason, failure
-        message_turn.usage = usage or message_turn.usage
+        message_turn.usage = usage or turn.usage
         await self.finish_message(answer, turn)
 
     async def finish_message(self, answer: Answer, turn: PendingTurn | None) -> None:
@@ -276,6 +280,7 @@ class TurnFlow:
         state.remember(message)
         await env.journal.keep(*changes)
         state.unread += 1
+        state.note_failure(message)
         state.last_message_at = message.created_at
         state.emit(MessageUpdated(channel_id=state.id, message=short(message)))
         if turn is not None:

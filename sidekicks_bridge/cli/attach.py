@@ -95,7 +95,7 @@ class _Way:
 
     async def find(self, config_path: Path, start: bool) -> None:
         try:
-            self.place = await anyio.to_thread.run_sync(reach, config_path, start)
+            self.place = await anyio.to_thread.run_sync(reach, config_path, start, abandon_on_cancel=True)
         except BridgeGone as problem:
             self.problem = problem
         self.found.set()
@@ -116,4 +116,4 @@ class _Way:
 
 async def _converse(client: BridgeClient) -> None:
     wrong = await client.run()
-    client.hang_up(wrong or "The bridge has ended; start again to go on (nothing finished is lost).")
+    client.hang_up(wrong or "The bridge has ended; nothing finished is lost.")

@@ -18,9 +18,11 @@ from sidekicks_bridge.cli.text import use_utf8
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from sidekicks_bridge.cli.chat_app import ChatApp
+    from sidekicks_bridge.cli.client import BridgeClient
 
 _HISTORY = 50
 
@@ -91,11 +93,15 @@ async def _on_screen(arguments: Namespace, command: Sequence[str] | None) -> int
         if apps:  # what comes before is in the state that the app asks for first
             apps[0].event(name, raw)
 
-    async with connection(command, arguments.config, on_event, folder=folder, meanwhile=_load_screen) as client:
+    def connect(meanwhile: Callable[[], None] = lambda: None) -> AbstractAsyncContextManager[BridgeClient]:
+        return connection(command, arguments.config, on_event, folder=folder, meanwhile=meanwhile)
+
+    async with connect(_load_screen) as client:
         from sidekicks_bridge.cli.chat_app import ChatApp
+        from sidekicks_bridge.cli.chat_attachment import Attachment
         from sidekicks_bridge.cli.chat_model import ChatModel
 
-        app = ChatApp(client, ChatModel(folder, 80), arguments.history)
+        app = ChatApp(Attachment(client, connect), ChatModel(folder, 80), arguments.history)
         apps.append(app)
         await app.run(arguments.channel)
     return OK

@@ -34,17 +34,17 @@ def connect(config_path: Path, start: bool) -> tuple[str, socket.socket]:
     if not endpoint.supported():
         raise BridgeGone("This system has no Unix sockets, so the command line cannot attach to a bridge.")
     end = time.monotonic() + PATIENCE
-    started = False
     while time.monotonic() < end:
         holder = ownership.running(config_path)
         if holder is None:
             if not start:
                 raise BridgeGone("No bridge is running for this configuration.")
-            if not started:
-                from sidekicks_bridge.cli.hub import start_hub
+            from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
+            try:
                 start_hub(config_path)
-                started = True
+            except HubFailed as failed:
+                raise BridgeGone(str(failed)) from failed
         elif problem := ownership.other_version(holder):
             raise BridgeGone(problem)
         elif holder.socket is not None and (connection := _connection(holder.socket)) is not None:

@@ -27,7 +27,7 @@ _STOPS = {
 }
 _ADVICE = {
     "agentSpawnFailed": "Check its `command`: sidekicks config edit",
-    "agentAuthRequired": "Sign in with the agent's own command, then send again.",
+    "agentAuthRequired": "Ctrl-G signs in; then this is tried again.",
     "agentExited": "Send again: it is started anew.",
     "agentProtocol": "Send again; if it stays so, check its command and version.",
     "noSlot": "Send again when another agent is idle.",
@@ -90,7 +90,7 @@ def permission_line(part: PermissionPart) -> Line:
         return [(DIM, "⊘ permission: not answered")]
     chosen = next((option for option in part.options if option.option_id == outcome.option_id), None)
     style = ERROR if chosen and chosen.kind.startswith("reject") else OK
-    return [(style, "⚿ "), (DIM, "permission: " + one_line(chosen.name if chosen else outcome.option_id or "", 60))]
+    return [(style, "◆ "), (DIM, "permission: " + one_line(chosen.name if chosen else outcome.option_id or "", 60))]
 
 
 def notice_lines(text: str, columns: int, style: str = WARN) -> list[Line]:

@@ -129,7 +129,7 @@ def _end_reason(process: Process, last_words: deque[str]) -> str:
     code = process.returncode
     how = "closed the connection" if code is None else f"ended with exit code {code}"
     words = "".join(f"\n  {safe(line)}" for line in last_words)
-    return f"The bridge {how}; start again to go on (nothing finished is lost).{words}"
+    return f"The bridge {how}; nothing finished is lost.{words}"
 
 
 def only(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -18,15 +18,21 @@ from sidekicks_bridge.protocol.types import (
     Permission,
     Problem,
     SessionOption,
+    SignIn,
     Turn,
 )
 
 
 class MessageUpdated(Wire, kw_only=True):
-    """A message, whole: when it starts, changes state and finishes."""
+    """A message, whole: when it starts, changes state and finishes.
+
+    ``clientToken``: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+    its own message before the answer to that request is there. It is not kept.
+    """
 
     channel_id: str
     message: Message
+    client_token: str | None = None
 
 
 class MessageDelta(Wire, kw_only=True):
@@ -90,6 +96,16 @@ class PermissionResolved(Wire, kw_only=True):
     option_id: str | None = None
 
 
+class DraftChanged(Wire, kw_only=True):
+    """Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+
+    To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+    """
+
+    channel_id: str
+    text: str
+
+
 class ChannelsChanged(Wire, kw_only=True):
     """All channels."""
 
@@ -109,6 +125,12 @@ class AgentLog(Wire, kw_only=True):
 
     agent: str
     line: str
+
+
+class SignInResolved(Wire, kw_only=True):
+    """An agent no longer asks the user to sign in."""
+
+    agent: str
 
 
 class ConfigChanged(Wire, kw_only=True):
@@ -148,7 +170,7 @@ class Event:
 
     name: str
     params: type[Wire]
-    to: Literal["opened", "all", "asked", "slow"]
+    to: Literal["opened", "others", "all", "asked", "slow"]
     summary: str
 
 
@@ -162,9 +184,12 @@ EVENTS: tuple[Event, ...] = (
     Event("sidekicks/session/changed", SessionChanged, "opened", "Modes, models or options changed."),
     Event("sidekicks/permission/requested", Permission, "all", "An agent asks for permission."),
     Event("sidekicks/permission/resolved", PermissionResolved, "all", "A permission was answered or cancelled."),
+    Event("sidekicks/draft/changed", DraftChanged, "others", "Another client changed the composer's text."),
     Event("sidekicks/channels/changed", ChannelsChanged, "all", "The whole list of channels."),
     Event("sidekicks/agent/state", AgentStateChanged, "all", "An agent's process changed state."),
     Event("sidekicks/agent/log", AgentLog, "asked", "A line of an agent's stderr."),
+    Event("sidekicks/auth/required", SignIn, "all", "An agent wants the user to sign in."),
+    Event("sidekicks/auth/resolved", SignInResolved, "all", "An agent no longer asks for that."),
     Event("sidekicks/config/changed", ConfigChanged, "all", "The configuration was reloaded, or refused."),
     Event("sidekicks/storage/changed", StorageChanged, "all", "History is kept, or not."),
     Event("sidekicks/attention/changed", AttentionChanged, "all", "How much waits for the user."),

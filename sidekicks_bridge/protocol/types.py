@@ -88,8 +88,42 @@ class Usage(Wire, kw_only=True):
     cost: Cost | None = None
 
 
+class SignInVariable(Wire, kw_only=True):
+    """An environment variable that an agent wants; ``secret``: do not show what is typed."""
+
+    name: str
+    label: str | None = None
+    secret: bool = True
+    optional: bool = False
+
+
+class SignInMethod(Wire, kw_only=True):
+    """One way to sign in. ``agent``: the agent does it when asked; ``terminal``: a command is run for the user;
+    ``envVar``: the user sets ``variables``; ``other``: of a kind without a word here.
+    """
+
+    id: str
+    name: str
+    kind: Literal["agent", "terminal", "envVar", "other"]
+    description: str | None = None
+    variables: list[SignInVariable] = []
+    link: str | None = None
+
+
+class SignIn(Wire, kw_only=True):
+    """An agent wants the user to sign in; ``channelId`` is where that came up last."""
+
+    agent: str
+    text: str
+    methods: list[SignInMethod]
+    channel_id: str | None = None
+
+
 class Agent(Wire, kw_only=True):
-    """An agent of the configuration and how it is doing."""
+    """An agent of the configuration and how it is doing.
+
+    ``signIn``, ``canLogOut``: what its last process offered.
+    """
 
     name: str
     title: str
@@ -102,6 +136,8 @@ class Agent(Wire, kw_only=True):
     modes: Modes | None = None
     options: list[SessionOption] = []
     usage: Usage | None = None
+    sign_in: list[SignInMethod] = []
+    can_log_out: bool = False
 
 
 class Member(Wire, kw_only=True):

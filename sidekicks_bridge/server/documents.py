@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_item
+from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_items
 from sidekicks_bridge.channels.prepare import prepare
 from sidekicks_bridge.names import fold
 
@@ -77,26 +77,21 @@ class Documents:
         folder = self._connection.folder
         return next((channel for channel in here if channel.state.stored.root == folder), here[0] if here else None)
 
-    def complete(self, params: lsp.CompletionParams) -> lsp.CompletionList:
-        """`@` and `/` in a composer; `@` alone in an ordinary buffer."""
-        empty = lsp.CompletionList(is_incomplete=False, items=[])
+    def complete(self, params: lsp.CompletionParams) -> dict[str, Any]:
+        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire."""
         bridge = self._connection.ready_bridge
         if bridge is None:
-            return lsp.CompletionList(is_incomplete=True, items=[])
+            return {"isIncomplete": True, "items": []}
         document = self._connection.language.workspace.get_text_document(params.text_document.uri)
         channel = self._channel(bridge, document.uri)
         if slug_of(document.uri) is not None and channel is None:
-            return empty
+            return {"isIncomplete": False, "items": []}
         offset = _offset(document, params.position)
         text = document.source
         items = MessageRequests(bridge).suggest(channel, text, offset)
         if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
             bridge.spawn(prepare, channel, self._connection.folder)
-        codec = self._connection.language.workspace.position_codec
-        return lsp.CompletionList(
-            is_incomplete=False,
-            items=[_lsp_item(completion_item(item, text), document, codec) for item in items],
-        )
+        return {"isIncomplete": False, "items": completion_items(items, lambda at: _client_position(document, at))}
 
     def _changed(self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -165,31 +160,11 @@ def _offset(document: TextDocument, position: lsp.Position) -> int:
     return sum(len(line) for line in lines[: here.line]) + here.character
 
 
-def _lsp_item(item: dict[str, Any], document: TextDocument, codec: Any) -> lsp.CompletionItem:
-    """The protocol's item (UTF-16 positions) in the client's encoding."""
-    edit = item["textEdit"]
-    text = document.source
-    place = lsp.Range(*(_from_utf16(text, edit["range"][key]) for key in ("start", "end")))
-    return lsp.CompletionItem(
-        label=item["label"],
-        kind=lsp.CompletionItemKind(item["kind"]),
-        detail=item["detail"],
-        documentation=item.get("documentation"),
-        sort_text=item["sortText"],
-        filter_text=item["filterText"],
-        text_edit=lsp.TextEdit(range=codec.range_to_client_units(document.lines, place), new_text=edit["newText"]),
-    )
-
-
-def _from_utf16(text: str, position: dict[str, int]) -> lsp.Position:
-    """A UTF-16 position as one in code points."""
-    lines = text.split("\n")
-    line = lines[position["line"]] if position["line"] < len(lines) else ""
-    units = index = 0
-    while index < len(line) and units < position["character"]:
-        units += 2 if line[index] > "\uffff" else 1
-        index += 1
-    return lsp.Position(line=position["line"], character=index)
+def _client_position(document: TextDocument, offset: int) -> dict[str, int]:
+    """A code point offset as a position in the client's encoding."""
+    place = _position(document.source, offset)
+    place = document.position_codec.position_to_client_units(document.lines, place)
+    return {"line": place.line, "character": place.character}
 
 
 def _utf16_range(text: str, start: int, end: int) -> lsp.Range:

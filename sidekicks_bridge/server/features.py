@@ -10,6 +10,7 @@ from sidekicks_bridge.bridge.channel_requests import ChannelRequests
 from sidekicks_bridge.bridge.mail_requests import MailRequests
 from sidekicks_bridge.bridge.message_requests import MessageRequests
 from sidekicks_bridge.bridge.owner_requests import OwnerRequests
+from sidekicks_bridge.bridge.sign_ins import SignInRequests
 
 if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
@@ -26,8 +27,8 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
     messages = MessageRequests(bridge)
     agents = AgentRequests(bridge)
     config = ConfigRequests(bridge)
-    mail = MailRequests(bridge)
     owner = OwnerRequests(bridge)
+    sign_ins = SignInRequests(bridge)
     return {
         "sidekicks/state/get": channels.state,
         "sidekicks/channel/create": channels.create,
@@ -58,6 +59,8 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/agent/stop": agents.stop,
         "sidekicks/agent/restart": agents.restart,
         "sidekicks/agent/logs": agents.logs,
+        "sidekicks/agent/authenticate": sign_ins.authenticate,
+        "sidekicks/agent/logout": sign_ins.log_out,
         "sidekicks/session/setMode": agents.set_mode,
         "sidekicks/session/setOption": agents.set_option,
         "sidekicks/config/get": config.get,
@@ -66,6 +69,15 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/config/recent": config.recent,
         "sidekicks/attention/list": messages.attention,
         "sidekicks/draft/set": messages.set_draft,
+        **_mail_handlers(bridge),
+        "sidekicks/bridge/status": owner.status,
+        "sidekicks/bridge/stop": owner.stop,
+    }
+
+
+def _mail_handlers(bridge: Bridge) -> dict[str, Handler]:
+    mail = MailRequests(bridge)
+    return {
         "sidekicks/mail/register": mail.register,
         "sidekicks/mail/unregister": mail.unregister,
         "sidekicks/mail/renew": mail.renew,
@@ -83,6 +95,4 @@ def handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/mail/participants": mail.participants,
         "sidekicks/mail/history": mail.history,
         "sidekicks/mail/channels": mail.channels,
-        "sidekicks/bridge/status": owner.status,
-        "sidekicks/bridge/stop": owner.stop,
     }

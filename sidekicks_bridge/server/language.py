@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,6 +41,9 @@ class SidekicksProtocol(LanguageServerProtocol):
     def _send_data(self, data: Any) -> None:
         """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
         result = getattr(data, "result", None)
+        if isinstance(result, dict):  # in the wire's form already
+            self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": data.id, "result": result})))
+            return
         if isinstance(result, lsp.InitializeResult):
             result.capabilities.experimental = {
                 "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}
@@ -91,8 +95,12 @@ class QuietServer(LanguageServer):
             errors.bug(error.__cause__ or error.__context__ or error)
 
 
+@cache
 def _converter() -> Converter:
-    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples."""
+    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples.
+
+    One for all connections: it compiles code for each type it meets, which takes tens of milliseconds each time anew.
+    """
     from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # pygls leaves it untyped

@@ -5,15 +5,17 @@ client's answer to a permission. Standard library only; run as ``python -m tests
 ``--version N`` the protocol version it claims, ``--root DIR`` where #general works, ``--log N`` so many old messages.
 
 Messages: ``long N`` N chunks · ``slow`` streams until cancelled · ``stubborn`` does not even end then ·
-``edit`` asks permission with a diff (``edit elsewhere``: another client answers it at the next key) ·
-``lost`` ends while the client is too slow · ``die`` ends the process · ``raw TEXT`` answers TEXT (JSON string) ·
-``nobody`` a route with a problem · ``notes`` thought, plan, tools ·
+``edit`` asks permission with a diff (``edit elsewhere``: another client answers it at the next key;
+``edit drafts``: another client writes meanwhile) · ``drafts`` another client writes ·
+``lost`` ends while the client is too slow · ``die`` ends the process · ``stop`` says so before ·
+``raw TEXT`` answers TEXT (JSON string) · ``nobody`` a route with a problem · ``notes`` thought, plan, tools ·
 anything else is echoed by every agent it mentions (else by scout).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from typing import Any
@@ -48,11 +50,11 @@ class Peer(Scripts):
 
     def new_id(self) -> str:
         self.ids += 1
-        return f"01{self.ids:024d}"
+        return f"01{os.getpid():010d}{self.ids:014d}"
 
     def make(self, name: str | None, members: list[str], **more: Any) -> Json:
         channel = {
-            "id": self.new_id(),
+            "id": f"00{len(self.channels):024d}",  # the next peer has the same channels, but other messages
             "kind": "named" if name else "direct",
             "createdAt": NOW,
             "updatedAt": NOW,

@@ -90,6 +90,15 @@ class Scripts:
         sys.stderr.write("Fatal: the peer was told to die\n")
         sys.exit(7)
 
+    def do_stop(self, channel: str, rest: str) -> None:
+        self.tell("bridge/stopping")
+        sys.stdout.buffer.flush()
+        sys.exit(0)
+
+    def do_drafts(self, channel: str, rest: str) -> None:
+        self.end_turn(channel, "end_turn")
+        self.tell("draft/changed", channelId=channel, text="written elsewhere")
+
     def do_notes(self, channel: str, rest: str) -> None:
         tool: Json = {
             "type": "toolCall",
@@ -132,3 +141,5 @@ class Scripts:
         self.tell_turns(channel)
         self.tell("permission/requested", **self.open_permission)
         self.answered_elsewhere = rest == "elsewhere"
+        if rest == "drafts":
+            self.tell("draft/changed", channelId=channel, text="written elsewhere")

@@ -1,4 +1,7 @@
-"""Design rules 6 and 9: sessions and history over restarts, orderly ends and kills."""
+"""Design rules 6 and 9: sessions and history over restarts, orderly ends and kills.
+
+A restart costs two bridges, so one bridge prepares a channel for each test, and the next one is looked at.
+"""
 
 from __future__ import annotations
 
@@ -12,142 +15,168 @@ from tests.support.room import line_of, notices, text_of
 from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from tests.support.client import Client
 
 pytestmark = pytest.mark.anyio
 ONE = {"alice": ""}
+AGENTS = {
+    "loads": "--caps load --replay 2 --commands plan:Plan,review",
+    "cannot": "",
+    "refuses": "--caps load --error load=-32002:gone",
+    "lied": "--caps load --unserved load",
+    "resumes": "--caps resume",
+    "streams": "",
+    "waits": "",
+    "sets": "--config-options boolean",
+    "reads": "",
+    "commanded": "",
+}
+Restarted = tuple[BridgeSandbox, "Client"]
 
 
-async def test_a_session_is_loaded_and_its_replay_not_shown(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, {"alice": "--caps load --replay 2"})
+@pytest.fixture(scope="module")
+async def restarted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Restarted]:
+    channels = {name: [name] for name in AGENTS} | {"streams": ["streams", "waits"], "direct": []}
+    box = BridgeSandbox(
+        tmp_path_factory.mktemp("restarted"), AGENTS, channels, limits={"maxRunningAgents": 20, "cancelTimeout": "2s"}
+    )
     async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("!say one", by="alice")
-    session = box.received("alice", "session/prompt")[0]["sessionId"]
+        await before_the_restart(client)
     async with box.bridge() as client:
-        room = await client.open("general")
-        assert room.said() == ["user: !say one", "alice: one"]
-        assert (await room.preview("x"))["to"][0]["fresh"] is False
-        answer = await room.ask("two", by="alice")
-        assert room.said() == ["user: !say one", "alice: one", "user: two", "alice: alice heard: two"]
-        assert (await client.request("message/prompt", messageId=answer["id"]))["session"] == "loaded"
-        again = await room.ask("three", by="alice")
-        assert (await client.request("message/prompt", messageId=again["id"]))["session"] == "resumed"
-    assert [params["sessionId"] for params in box.received("alice", "session/load")] == [session]
-    assert len(box.received("alice", "session/new")) == 1
-    assert box.prompts("alice") == ["!say one", "two", "three"]
+        yield box, client
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["", "--caps load --error load=-32002:gone", "--caps load --unserved load"],
-    ids=["cannot", "refuses", "lied"],
-)
-async def test_without_its_session_an_agent_is_told_everything(tmp_path: Path, options: str) -> None:
-    box = BridgeSandbox(tmp_path, {"alice": options, "bob": ""})
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("@alice !say one", by="alice")
-        await room.ask("@bob !say two", by="bob")
-    async with box.bridge() as client:
-        room = await client.open("general")
-        answer = await room.ask("@alice !say three", by="alice")
-        assert answer["turn"]["stopReason"] == "end_turn"
-        prompt = await client.request("message/prompt", messageId=answer["id"])
-        assert (prompt["session"], prompt["unseen"]) == ("fresh", 4)
-        await room.ask("@alice !say four", by="alice")
-        assert [message for message in room.messages if message["author"]["kind"] == "system"] == []
-    said = ["user: @alice !say one", "alice: one", "user: @bob !say two", "bob: two"]
-    assert box.prompts("alice") == ["@alice !say one", room.frame(said, "@alice !say three"), "@alice !say four"]
+async def before_the_restart(client: Client) -> None:
+    for name in ("loads", "cannot", "refuses", "lied", "resumes", "reads", "commanded"):
+        await (await client.open(name)).ask("!say one", by=name)
+    reads = await client.open("reads")
+    await reads.ask("!say two", by="reads")
+    await reads.ask("!say three", by="reads")
+    assert reads.channel["unread"] == 3
+    await reads.request("channel/markRead", seq=4)
+    assert reads.channel["unread"] == 1
+    await reads.request("channel/markRead", seq=2)
+    assert reads.channel["unread"] == 1, "the mark never goes back"
+    await reads.request("draft/set", text="half a thou")
+    sets = await client.open("sets")
+    await sets.ask("hi", by="sets")
+    await sets.request("session/setOption", agent="sets", optionId="web", value=False)
+    await client.until(happened("session/changed", lambda params: params["options"][0]["value"] is False))
+    streams = await client.open("streams")
+    await streams.send("@streams @waits !say partial !permit x")
+    await client.until(permission())
+    await streams.send("@waits !say later")
 
 
-async def test_a_stored_session_is_replaced_only_on_success(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, {"alice": "--caps load"})
-    async with box.bridge() as client:
-        await (await client.open("general")).ask("!say one", by="alice")
-    first = box.received("alice", "session/prompt")[0]["sessionId"]
-    box.config["agents"] = [box.agent("alice", "--caps load --error load=-1:no --error new=-1:no")]
-    box.write_config()
-    async with box.bridge() as client:
-        failed = await (await client.open("general")).ask("!say two", by="alice")
-        assert failed["turn"]["stopReason"] == "failed"
-        assert "no" in failed["turn"]["error"]["message"]
-    box.config["agents"] = [box.agent("alice", "--caps load")]
-    box.write_config()
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("!say three", by="alice")
-    assert [params["sessionId"] for params in box.received("alice", "session/load")] == [first, first]
-    assert box.prompts("alice") == ["!say one", room.frame(["user: !say two"], "!say three")]
+async def test_a_session_is_loaded_and_its_replay_not_shown(restarted: Restarted) -> None:
+    box, client = restarted
+    room = await client.open("loads")
+    assert room.said() == ["user: !say one", "loads: one"]
+    assert (await room.preview("x"))["to"][0]["fresh"] is False
+    answer = await room.ask("two", by="loads")
+    assert room.said() == ["user: !say one", "loads: one", "user: two", "loads: loads heard: two"]
+    assert (await client.request("message/prompt", messageId=answer["id"]))["session"] == "loaded"
+    again = await room.ask("three", by="loads")
+    assert (await client.request("message/prompt", messageId=again["id"]))["session"] == "resumed"
+    used = {params["sessionId"] for params in box.received("loads", "session/prompt")}
+    assert {params["sessionId"] for params in box.received("loads", "session/load")} == used
+    assert len(box.received("loads", "session/new")) == len(used) == 1
+    assert box.prompts("loads") == ["!say one", "two", "three"]
 
 
-async def test_a_fresh_session_is_told_everything_even_after_a_command(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, ONE)
-    async with box.bridge() as client:
-        await (await client.open("general")).ask("!say one", by="alice")
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("/plan first", by="alice")
-        await room.ask("!say two", by="alice")
-    said = ["user: !say one", "alice: one"]
-    assert box.prompts("alice") == ["!say one", "/plan first", room.frame(said, "!say two")]
+async def test_a_session_is_resumed(restarted: Restarted) -> None:
+    box, client = restarted
+    room = await client.open("resumes")
+    await room.ask("two", by="resumes")
+    assert len(box.received("resumes", "session/resume")) == 1
+    assert len(box.received("resumes", "session/new")) == 1
+    assert box.prompts("resumes") == ["!say one", "two"]
 
 
-async def test_an_agent_restarted_by_the_user_is_fresh(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, ONE)
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("!say one", by="alice")
-        await client.request("agent/restart", agent="alice")
-        assert (await room.preview("x"))["to"][0] == {
-            "agent": "alice",
-            "invited": False,
-            "unseen": 2,
-            "cut": 0,
-            "fresh": True,
-        }
-        await room.ask("!say two", by="alice")
-    assert box.prompts("alice")[1] == room.frame(["user: !say one", "alice: one"], "!say two")
-    assert box.starts("alice") == 2
+@pytest.mark.parametrize("agent", ["cannot", "refuses", "lied"])
+async def test_without_its_session_an_agent_is_told_everything(restarted: Restarted, agent: str) -> None:
+    box, client = restarted
+    room = await client.open(agent)
+    answer = await room.ask("!say two", by=agent)
+    assert answer["turn"]["stopReason"] == "end_turn"
+    prompt = await client.request("message/prompt", messageId=answer["id"])
+    assert (prompt["session"], prompt["unseen"]) == ("fresh", 2)
+    await room.ask("!say three", by=agent)
+    assert [message for message in room.messages if message["author"]["kind"] == "system"] == [], "no notice"
+    assert box.prompts(agent) == ["!say one", room.frame(["user: !say one", f"{agent}: one"], "!say two"), "!say three"]
 
 
-# ── rule 9: history ──────────────────────────────────────────────────────────────────────────────────────────────
+async def test_a_fresh_session_is_told_everything_after_a_command_too(restarted: Restarted) -> None:
+    box, client = restarted
+    room = await client.open("commanded")
+    await room.ask("/plan first", by="commanded")
+    await room.ask("!say two", by="commanded")
+    said = ["user: !say one", "commanded: one"]
+    assert box.prompts("commanded") == ["!say one", "/plan first", room.frame(said, "!say two")]
 
 
-async def test_quitting_keeps_what_streams(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path)
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.send("@alice @bob !for alice !say partial !permit x")
-        await client.until(permission())
-        await room.send("@bob !say later")
-    async with box.bridge() as client:
-        room = await client.open("general")
-        assert room.turns == []
-        assert room.snapshot["permissions"] == []
-        states = [(line_of(message).partition("The bridge")[0], message["state"]) for message in room.messages]
-        assert states == [
-            ("user: @alice @bob !for alice !say partial !permit x", "finished"),
-            ("alice: partial", "finished"),
-            ("bob: ", "finished"),
-            ("user: @bob !say later", "finished"),
-            ("bob: ", "finished"),
-        ] or states == [
-            ("user: @alice @bob !for alice !say partial !permit x", "finished"),
-            ("alice: partial", "finished"),
-            ("user: @bob !say later", "finished"),
-            ("bob: ", "finished"),
-            ("bob: ", "finished"),
-        ]
-        partial, *others = [message for message in room.messages if message["author"]["kind"] == "agent"]
-        assert partial["turn"]["stopReason"] == "interrupted"
-        assert notices(partial) == ["interrupted"]
-        card = next(part for part in partial["parts"] if part["type"] == "permission")
-        assert card["outcome"] == {"outcome": "cancelled"}
-        call = next(part for part in partial["parts"] if part["type"] == "toolCall")
-        assert call["status"] in ("failed", "cancelled")
-        assert [other["turn"]["stopReason"] for other in others] == ["interrupted", "interrupted"]
-        assert box.starts("bob") == 0, "nothing starts by itself"
+async def test_what_was_announced_is_known_before_the_agent_runs(restarted: Restarted) -> None:
+    _, client = restarted
+    agents = {agent["name"]: agent for agent in (await client.state())["agents"]}
+    assert [command["name"] for command in agents["loads"]["commands"]] == ["plan", "review"]
+    room = await client.open("loads")
+    prepared = (await room.request("channel/prepare"))["commands"]
+    assert [(one["agent"], one["name"], one["description"]) for one in prepared] == [
+        ("loads", "plan", "Plan"),
+        ("loads", "review", "review"),
+    ]
+
+
+async def test_quitting_keeps_what_streams(restarted: Restarted) -> None:
+    box, client = restarted
+    room = await client.open("streams")
+    assert room.turns == []
+    assert room.snapshot["permissions"] == []
+    assert all(message["state"] == "finished" for message in room.messages)
+    answers = [message for message in room.messages if message["author"]["kind"] == "agent"]
+    assert [answer["author"]["name"] for answer in answers] == ["streams", "waits", "waits"]
+    assert [answer["turn"]["stopReason"] for answer in answers] == ["interrupted"] * 3
+    assert [notices(answer) for answer in answers] == [["interrupted"]] * 3
+    assert text_of(answers[0]) == "partial"
+    card = next(part for part in answers[0]["parts"] if part["type"] == "permission")
+    assert card["outcome"] == {"outcome": "cancelled"}
+    call = next(part for part in answers[0]["parts"] if part["type"] == "toolCall")
+    assert call["status"] in ("failed", "cancelled")
+    items = [item for item in (await client.request("attention/list"))["items"] if item["channelId"] == room.id]
+    assert [item["kind"] for item in items] == ["error"] * 3 + ["unread"]
+    assert {item["messageId"] for item in items[:3]} == {answer["id"] for answer in answers}
+    users = [line_of(message) for message in room.messages if message["author"]["kind"] == "user"]
+    assert users == ["user: @streams @waits !say partial !permit x", "user: @waits !say later"]
+    assert box.starts("waits") == 0, "nothing starts by itself"
+
+
+async def test_unread_marks_and_drafts_survive(restarted: Restarted) -> None:
+    _, client = restarted
+    room = await client.open("reads")
+    assert room.channel["unread"] == 1
+    assert room.snapshot["draft"] == "half a thou"
+    items = (await client.request("attention/list"))["items"]
+    assert [item["count"] for item in items if item["channelId"] == room.id and item["kind"] == "unread"] == [1]
+    await room.request("channel/markRead", seq=99)
+    await room.request("draft/set", text="")
+    assert room.channel["unread"] == 0
+    await room.ask("!say four", by="reads")
+    assert room.channel["unread"] == 1, "what is to come cannot be read"
+    assert "draft" not in await room.request("channel/open")
+
+
+async def test_settings_chosen_for_a_channel_come_back(restarted: Restarted) -> None:
+    box, client = restarted
+    room = await client.open("sets")
+    await room.ask("hi", by="sets")
+    assert room.member("sets")["options"][0]["value"] is False
+    assert len(box.received("sets", "session/set_config_option")) == 2
+
+
+# ── a kill ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_after_a_kill_what_ran_is_interrupted_and_can_be_retried(tmp_path: Path) -> None:
@@ -163,19 +192,16 @@ async def test_after_a_kill_what_ran_is_interrupted_and_can_be_retried(tmp_path:
     async with box.bridge() as client:
         room = await client.open("general")
         assert room.turns == []
-        by_reply = {
-            message.get("inReplyTo"): message for message in room.messages if message["author"]["kind"] == "agent"
-        }
-        alice, bob = by_reply[running["messageId"]], by_reply[queued["messageId"]]
-        for answer, name in ((alice, "alice"), (bob, "bob")):
+        answers = {message.get("inReplyTo"): message for message in room.messages}
+        for sent, name in ((running, "alice"), (queued, "bob")):
+            answer = answers[sent["messageId"]]
             assert answer["author"]["name"] == name
             assert answer["turn"]["stopReason"] == "interrupted"
             assert notices(answer) == ["interrupted"]
-        seqs = [message["seq"] for message in room.messages]
-        assert seqs == sorted(seqs)
+        assert [message["seq"] for message in room.messages] == list(range(1, len(room.messages) + 1))
         assert all(message["state"] == "finished" for message in room.messages)
-        assert (box.starts("alice"), box.starts("bob")) == (1, 1)
-        await client.request("turn/retry", messageId=alice["id"])
+        assert (box.starts("alice"), box.starts("bob")) == (1, 1), "nothing starts by itself"
+        await client.request("turn/retry", messageId=answers[running["messageId"]]["id"])
         await room.quiet()
         assert text_of(room.messages[-1]) == "partial"
         assert room.messages[-1]["inReplyTo"] == running["messageId"]
@@ -186,7 +212,7 @@ async def test_after_a_kill_what_ran_is_interrupted_and_can_be_retried(tmp_path:
     assert box.prompts("alice")[-1] == framed
 
 
-async def test_a_bridge_that_is_told_to_end_by_a_signal_keeps_what_streams(tmp_path: Path) -> None:
+async def test_a_signal_ends_the_bridge_in_order(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, ONE)
     async with box.bridge(check=False) as client:
         room = await client.open("general")
@@ -201,71 +227,31 @@ async def test_a_bridge_that_is_told_to_end_by_a_signal_keeps_what_streams(tmp_p
         assert room.messages[-1]["turn"]["stopReason"] == "interrupted"
 
 
-async def test_unread_marks_and_drafts_survive(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path)
+async def test_a_stored_session_is_replaced_only_on_success(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--caps load"})
     async with box.bridge() as client:
         room = await client.open("general")
-        await room.ask("@alice !say one", by="alice")
-        await room.ask("@bob !say two", by="bob")
-        assert room.channel["unread"] == 2
-        await room.request("channel/markRead", seq=2)
-        assert room.channel["unread"] == 1
-        await room.request("channel/markRead", seq=1)
-        assert room.channel["unread"] == 1, "the mark never goes back"
-        await room.request("draft/set", text="half a thou")
-    async with box.bridge() as client:
-        room = await client.open("general")
-        assert room.channel["unread"] == 1
-        assert room.snapshot["draft"] == "half a thou"
-        assert (await client.request("attention/list"))["items"][0]["count"] == 1
-        await room.request("channel/markRead", seq=99)
-        await room.request("draft/set", text="")
-        assert room.channel["unread"] == 0
-        await room.ask("@alice !say three", by="alice")
-        assert room.channel["unread"] == 1, "reading ahead is not possible"
-    async with box.bridge() as client:
-        room = await client.open("general")
-        assert "draft" not in room.snapshot
-        assert room.channel["unread"] == 1
+        await room.ask("!say one", by="alice")
+        first = box.received("alice", "session/prompt")[0]["sessionId"]
+        for options in ("--caps load --error load=-1:no --error new=-1:no", "--caps load"):
+            box.config["agents"] = [box.agent("alice", options)]
+            mark = len(client.events)
+            box.write_config()
+            await client.until(happened("config/changed", since=mark))
+            await client.until(happened("agent/state", lambda params: params["state"] == "stopped", since=mark))
+            answer = await room.ask(f"!say {options}", by="alice")
+            assert answer["turn"]["stopReason"] == ("failed" if "new" in options else "end_turn")
+    assert [params["sessionId"] for params in box.received("alice", "session/load")] == [first, first]
+    assert len(box.prompts("alice")) == 2
 
 
-async def test_what_agents_announced_is_known_before_they_run(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, {"alice": "--commands plan:Plan,review", "bob": ""})
-    async with box.bridge() as client:
-        await (await client.open("general")).ask("@alice hi", by="alice")
-    async with box.bridge() as client:
-        room = await client.open("general")
-        prepared = await room.request("channel/prepare")
-        assert [(one["agent"], one["name"]) for one in prepared["commands"]] == [("alice", "plan"), ("alice", "review")]
-        assert box.starts("alice") == 1
-
-
-async def test_a_folder_that_cannot_be_written_is_said_aloud(tmp_path: Path) -> None:
+async def test_history_that_cannot_be_kept_is_said_aloud(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, ONE)
     box.config_home.rmdir()
     box.config_home.write_text("a file where a folder should be", encoding="utf-8")
     async with box.bridge() as client:
-        state = await client.state()
-        assert state["storage"]["persistent"] is False
-        assert str(box.config_home) in state["storage"]["reason"]
+        storage = (await client.state())["storage"]
+        assert storage["persistent"] is False
+        assert str(box.config_home) in storage["reason"]
         room = await client.open("general")
         assert text_of(await room.ask("still here?", by="alice")) == "alice heard: still here?"
-
-
-async def test_settings_chosen_for_a_channel_come_back(tmp_path: Path) -> None:
-    box = BridgeSandbox(tmp_path, {"alice": "--modes ask,code --models small,large --config-options boolean"})
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("hi", by="alice")
-        if "modes" in room.member("alice"):
-            await room.request("session/setMode", agent="alice", modeId="code")
-            assert room.member("alice")["modes"]["current"] == "code"
-        option = room.member("alice")["options"][0]
-        await room.request("session/setOption", agent="alice", optionId=option["id"], value=not option["value"])
-        await client.until(happened("session/changed"))
-        assert room.member("alice")["options"][0]["value"] is (not option["value"])
-    async with box.bridge() as client:
-        room = await client.open("general")
-        await room.ask("hi", by="alice")
-        assert room.member("alice")["options"][0]["value"] is (not option["value"])
-    assert len(box.received("alice", "session/set_config_option")) == 2

@@ -398,3 +398,19 @@ async def test_commands_are_kept_and_announced(bed: Bed) -> None:
     items = (await room.request("message/complete", text="/s", offset=2))["items"]
     assert [item["label"] for item in items] == ["/ship"]
     await room.ask("!commands plan:Plan-it,review !say ok", by="alice")
+
+
+# ── rule 6, without a restart of the bridge ──────────────────────────────────────────────────────────────────────
+
+
+async def test_an_agent_restarted_by_the_user_is_fresh(bed: Bed) -> None:
+    room = await bed.room("alice")
+    await room.ask("!say one", by="alice")
+    starts = bed.box.starts("alice")
+    await bed.client.request("agent/restart", agent="alice")
+    assert (await room.preview("x"))["to"] == [
+        {"agent": "alice", "invited": False, "unseen": 2, "cut": 0, "fresh": True}
+    ]
+    await room.ask("!say two", by="alice")
+    assert bed.box.prompts("alice")[1] == room.frame(["user: !say one", "alice: one"], "!say two")
+    assert bed.box.starts("alice") == starts + 1

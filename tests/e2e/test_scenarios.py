@@ -69,6 +69,11 @@ async def test_an_agent_dies_in_its_turn(bed: Bed, crash: str, said: str) -> Non
     asked = f"user: @alice @bob !for alice !say partial !crash {crash} !for bob !say fine"
     assert bed.box.prompts("alice")[-1] == room.frame([asked, "alice: partial", "bob: fine"], "@alice again")
     assert bed.box.prompts("bob")[-1] == room.frame(["alice: partial"], asked.removeprefix("user: "))
+    items = [item for item in (await bed.client.request("attention/list"))["items"] if item["channelId"] == room.id]
+    assert [(item["kind"], item.get("messageId")) for item in items] == [("error", dead["id"]), ("unread", None)]
+    await room.request("channel/markRead", seq=dead["seq"])
+    items = [item for item in (await bed.client.request("attention/list"))["items"] if item["channelId"] == room.id]
+    assert [item["kind"] for item in items] == ["unread"]
 
 
 async def test_an_agent_dies_between_turns(bed: Bed) -> None:

@@ -95,6 +95,8 @@ class Office:
             channel_changed=self._changed,
             finished=self._finished,
             peers=self._peers,
+            auth_required=lambda *_: None,
+            auth_settled=lambda _: None,
         )
         self.directory = Directory(self.env, lambda _channel: 0)
         self.mail = Mail(self.env, self.directory, clock.now(), lambda: False)

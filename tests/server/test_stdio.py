@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sidekicks_bridge.server.framing import frame
+from tests.server.conftest import socket_of
 from tests.support.sandbox import BridgeSandbox
-from tests.support.wire import serving
+from tests.support.wire import attached, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +127,8 @@ def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object) -> No
 
 async def test_an_only_plain_client_that_closes_a_dialog_refuses(tmp_path: Path) -> None:
     """Nobody else could answer, so closing the dialog must not leave the agent waiting for ever."""
-    async with serving(BridgeSandbox(tmp_path, {"alice": ""})) as client:
+    box = BridgeSandbox(tmp_path, {"alice": ""})
+    async with serving(box) as client:
         await client.shake_hands(sidekicks=None)
         channel = (await client.result("sidekicks/state/get", {}))["channels"][0]["id"]
         await client.result("sidekicks/message/send", {"channelId": channel, "text": "@alice !permit it"})
@@ -134,7 +136,10 @@ async def test_an_only_plain_client_that_closes_a_dialog_refuses(tmp_path: Path)
             lambda: [message for message in client.received if message.get("method") == "window/showMessageRequest"]
         )
         await client.say({"jsonrpc": "2.0", "id": asked[0]["id"], "result": None})
-        while (await client.result("sidekicks/state/get", {}))["turns"]:
-            pass
-        page = await client.result("sidekicks/message/list", {"channelId": channel})
+        await client.alive()
+        async with attached(socket_of(box)) as witness:
+            await witness.shake_hands()
+            opened = await witness.result("sidekicks/channel/open", {"channelId": channel})
+            await witness.until(lambda: not [opened, *witness.events("sidekicks/turn/changed")][-1]["turns"])
+            page = await witness.result("sidekicks/message/list", {"channelId": channel})
         assert "permit it: cancelled" in str(page["messages"][-1]["parts"])

@@ -123,6 +123,7 @@ class Asked:
 
     by: str | None
     channel: str | None
+    outside: bool
 
     def __call__(self, client: Client) -> JSON | None:
         for asked in client.of("permission/requested"):
@@ -130,14 +131,14 @@ class Asked:
             if mine and not client.was_given(asked["requestId"]):
                 client.give(asked["requestId"])
                 return asked
-        if self.channel in client.rooms and not _turns(client, self.channel, self.by):
+        if not self.outside and self.channel in client.rooms and not _turns(client, self.channel, self.by):
             raise _impossible("nobody has a turn there")
         return None
 
 
-def permission(*, by: str | None = None, channel: str | None = None) -> Asked:
-    """The next permission question, of an agent or in a channel."""
-    return Asked(by, channel)
+def permission(*, by: str | None = None, channel: str | None = None, outside: bool = False) -> Asked:
+    """The next permission question, of an agent or in a channel; ``outside``: of a turn, so it is never impossible."""
+    return Asked(by, channel, outside)
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ class Streaming:
     by: str
     text: str
     channel: str | None
+    late: bool
 
     def __call__(self, client: Client) -> JSON | None:
         from tests.support.room import text_of
@@ -179,14 +181,14 @@ class Streaming:
                 named = message["author"].get("name") == self.by
                 if named and message["state"] == "streaming" and self.text in text_of(message):
                     return message
-        if not _turns(client, self.channel, self.by):
+        if not self.late and not _turns(client, self.channel, self.by):
             raise _impossible(f"{self.by} has no turn left")
         return None
 
 
-def streaming(by: str, text: str = "", *, channel: str | None = None) -> Streaming:
-    """An answer that is under way."""
-    return Streaming(by, text, channel)
+def streaming(by: str, text: str = "", *, channel: str | None = None, late: bool = False) -> Streaming:
+    """An answer that is under way; ``late``: outside a turn."""
+    return Streaming(by, text, channel, late)
 
 
 def _turns(client: Client, channel: str | None, agent: str | None) -> list[JSON]:

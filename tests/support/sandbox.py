@@ -5,9 +5,11 @@ It owns the files and starts the bridges; what a client says and waits for is `c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
+import subprocess
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from tests.fake_agent import command, log
 from tests.fake_agent.gates import Gates
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 END_SECONDS = 10.0
+COMMAND_SECONDS = 40
 HIDDEN = ("env", "env_names", "argv", "at", "agent", "pid")
 TWO: Mapping[str, str] = {"alice": "", "bob": ""}
 
@@ -83,7 +87,7 @@ class BridgeSandbox:
     def write_config(self, text: str | None = None) -> None:
         """Write ``config`` (or ``text``) to the file, at once: nobody sees half of it."""
         new = self.config_path.with_suffix(".new")
-        new.write_text(text or json.dumps(self.config, indent=2), encoding="utf-8")
+        new.write_text(text or json.dumps(self.config, indent=2, ensure_ascii=False), encoding="utf-8")
         new.replace(self.config_path)
 
     # ── what agents received ─────────────────────────────────────────────────────────────────────────────────────
@@ -140,6 +144,12 @@ class BridgeSandbox:
                 lines.append(f"  {path.stem}: {json.dumps(what, ensure_ascii=False)[:240]}")
         return "\n".join(lines[-30:])
 
+    @property
+    def data(self) -> Path:
+        """The folder that holds the history of this configuration."""
+        digest = hashlib.sha256(os.fsencode(self.config_path)).hexdigest()[:16]
+        return self.config_home / "sidekicks" / "data" / digest
+
     # ── processes ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @asynccontextmanager
@@ -149,13 +159,14 @@ class BridgeSandbox:
         root: Path | str | None = "workspace",
         options: JSON | None = None,
         check: bool = True,
+        env: Mapping[str, str] | None = None,
         args: tuple[str, ...] = (),
     ) -> AsyncIterator[Client]:
         """A running bridge and its client on stdio, shaken hands. ``root``: the client's folder, None for none.
 
-        ``options``: further initializationOptions. At the end the client leaves in order and the bridge's end is
-        checked (exit code 0, no bug in its log, the law of every open channel), unless it was killed or ``check`` is
-        off.
+        ``options``: further initializationOptions. ``env``: further variables. At the end the client leaves in order,
+        and how the bridge ended is checked (exit code 0, no bug in its log, the law of every open channel), unless
+        it was killed or ``check`` is off.
         """
         self._bridges += 1
         errors = self.folder / f"bridge-{self._bridges}.err"
@@ -165,7 +176,7 @@ class BridgeSandbox:
                 [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(self.config_path), *args],
                 stderr=stderr,
                 cwd=self.folder,
-                env=self.environment(),
+                env={**self.environment(), **(env or {})},
             )
         client = Client(process, errors, self.agent_lines)
         failure: Exception | None = None
@@ -187,9 +198,41 @@ class BridgeSandbox:
             client.check_end()
             assert self.violations() == []
 
+    def command(self, *words: str) -> list[str]:
+        """The command line of `sidekicks` with ``words``, for this configuration."""
+        verb, *rest = words
+        return [sys.executable, "-m", "sidekicks_bridge", verb, "--config", str(self.config_path), *rest]
+
+    async def sidekicks(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run `sidekicks` with ``words`` in the workspace, to its end."""
+
+        def run() -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                self.command(*words),
+                cwd=self.workspace,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=COMMAND_SECONDS,
+                check=False,
+            )
+
+        return await anyio.to_thread.run_sync(run)
+
+    @asynccontextmanager
+    async def stopped(self) -> AsyncIterator[None]:
+        """At the end, whatever bridge runs is stopped: for tests that leave a hub behind."""
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.sidekicks("stop")
+
     def environment(self) -> dict[str, str]:
-        """The environment of a bridge: ours, with a configuration folder of its own."""
-        ours = {key: value for key, value in os.environ.items() if not key.startswith(("SIDEKICKS_", "FAKE_AGENT_"))}
+        """The environment of a bridge: ours, with a configuration folder of its own, and compiling its code once."""
+        dropped = ("SIDEKICKS_", "FAKE_AGENT_", "PYTHONDONTWRITEBYTECODE")
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
         return {**ours, "XDG_CONFIG_HOME": str(self.config_home), "PYTHONPATH": str(REPOSITORY)}
 
 

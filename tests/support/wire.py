@@ -17,7 +17,7 @@ from anyio.streams.stapled import StapledByteStream
 from sidekicks_bridge.server.framing import FrameReader, frame
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream, Process
 
@@ -42,6 +42,16 @@ class Wire:
         self._outgoing = outgoing
         self._count = 0
         self._news = anyio.Event()
+        self._reads = anyio.Event()
+        self._reads.set()
+
+    def stop_reading(self) -> None:
+        """From here on what the bridge says stays in the pipe, until it is full."""
+        self._reads = anyio.Event()
+
+    def read_on(self) -> None:
+        """Read again."""
+        self._reads.set()
 
     async def read(self) -> None:
         """Take what the bridge says until it ends."""
@@ -50,6 +60,7 @@ class Wire:
             async for data in self._incoming:
                 self.received += [json.loads(body) for body in frames.feed(data)]
                 self._wake()
+                await self._reads.wait()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the other end was killed
         self.ended = True
@@ -67,6 +78,10 @@ class Wire:
                 await self._news.wait()
             return value
         raise AssertionError(f"Not within {PATIENCE:g} s. The bridge had said: {self.shown()}")
+
+    async def more_than(self, count: int) -> None:
+        """Wait until the bridge has said more than ``count`` messages."""
+        await self.until(lambda: len(self.received) > count)
 
     async def until_ended(self) -> None:
         """Wait until the bridge closes the connection."""
@@ -178,12 +193,23 @@ async def attached(socket: str) -> AsyncIterator[Wire]:
 
 
 @asynccontextmanager
-async def serving(box: BridgeSandbox, *args: str, env: dict[str, str] | None = None) -> AsyncIterator[Wire]:
-    """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs."""
+async def serving(
+    box: BridgeSandbox,
+    *args: str,
+    env: dict[str, str] | None = None,
+    named: bool = True,
+    through: Sequence[str] = (),
+) -> AsyncIterator[Wire]:
+    """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs.
+
+    ``named``: by ``--config``; else it finds a configuration by its own rules. ``env``: further variables.
+    ``through``: a command that runs it.
+    """
+    config = ("--config", str(box.config_path)) if named else ()
     errors = box.folder / "serve.err"
     with errors.open("ab") as stderr:
         process = await anyio.open_process(
-            [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(box.config_path), *args],
+            [*through, sys.executable, "-m", "sidekicks_bridge", "serve", *config, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,

@@ -242,7 +242,40 @@ export interface Usage {
   cost?: Cost;
 }
 
-/** An agent of the configuration and how it is doing. */
+/** An environment variable that an agent wants; `secret`: do not show what is typed. */
+export interface SignInVariable {
+  name: string;
+  label?: string;
+  secret?: boolean;
+  optional?: boolean;
+}
+
+/**
+ * One way to sign in. `agent`: the agent does it when asked; `terminal`: a command is run for the user;
+ * `envVar`: the user sets `variables`; `other`: of a kind without a word here.
+ */
+export interface SignInMethod {
+  id: string;
+  name: string;
+  kind: "agent" | "envVar" | "other" | "terminal";
+  description?: string;
+  variables?: SignInVariable[];
+  link?: string;
+}
+
+/** An agent wants the user to sign in; `channelId` is where that came up last. */
+export interface SignIn {
+  agent: string;
+  text: string;
+  methods: SignInMethod[];
+  channelId?: string;
+}
+
+/**
+ * An agent of the configuration and how it is doing.
+ *
+ * `signIn`, `canLogOut`: what its last process offered.
+ */
 export interface Agent {
   name: string;
   title: string;
@@ -255,6 +288,8 @@ export interface Agent {
   modes?: Modes;
   options?: SessionOption[];
   usage?: Usage;
+  signIn?: SignInMethod[];
+  canLogOut?: boolean;
 }
 
 /** A participant of a channel; the ACP session's modes, options and usage are those of this channel. */
@@ -521,6 +556,7 @@ export interface State {
   turns: Turn[];
   storage: StorageState;
   config: ConfigState;
+  signIns?: SignIn[];
 }
 
 /** Make a named channel; `root` is an absolute folder. */
@@ -716,6 +752,33 @@ export interface Accepted {
 /** An agent by its name. */
 export interface AgentRef {
   agent: string;
+}
+
+/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
+export interface Authenticate {
+  agent: string;
+  methodId: string;
+  ran?: boolean;
+}
+
+/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
+export interface TerminalCommand {
+  command: string;
+  args: string[];
+  env: Record<string, unknown>;
+  cwd: string;
+}
+
+/**
+ * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+ *
+ * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+ */
+export interface Authenticated {
+  done: boolean;
+  text: string;
+  terminal?: TerminalCommand;
+  variables?: SignInVariable[];
 }
 
 /** The last lines an agent wrote to stderr; `agent/log` follows for this client. */
@@ -1028,10 +1091,16 @@ export interface Participants {
   participants: Participant[];
 }
 
-/** A message, whole: when it starts, changes state and finishes. */
+/**
+ * A message, whole: when it starts, changes state and finishes.
+ *
+ * `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+ * its own message before the answer to that request is there. It is not kept.
+ */
 export interface MessageUpdated {
   channelId: string;
   message: Message;
+  clientToken?: string;
 }
 
 /** A streaming message grew: `text` is appended to the part, or `value` becomes the part. */
@@ -1088,6 +1157,16 @@ export interface PermissionResolved {
   optionId?: string;
 }
 
+/**
+ * Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+ *
+ * To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+ */
+export interface DraftChanged {
+  channelId: string;
+  text: string;
+}
+
 /** All channels. */
 export interface ChannelsChanged {
   channels: Channel[];
@@ -1104,6 +1183,11 @@ export interface AgentStateChanged {
 export interface AgentLog {
   agent: string;
   line: string;
+}
+
+/** An agent no longer asks the user to sign in. */
+export interface SignInResolved {
+  agent: string;
 }
 
 /** The configuration was read again, or a reload was refused (then only `problems` is new). */
@@ -1192,6 +1276,10 @@ export interface Methods {
   "sidekicks/agent/restart": { params: AgentRef; result: Empty };
   /** The agent's stderr so far, then `agent/log` notifications. */
   "sidekicks/agent/logs": { params: AgentRef; result: AgentLogs };
+  /** Sign in to an agent by one of its methods. */
+  "sidekicks/agent/authenticate": { params: Authenticate; result: Authenticated };
+  /** Sign out of an agent, where it offers that. */
+  "sidekicks/agent/logout": { params: AgentRef; result: Empty };
   /** Set a mode or legacy model for a channel. */
   "sidekicks/session/setMode": { params: SetMode; result: Empty };
   /** Set a configuration option for a channel. */
@@ -1274,12 +1362,18 @@ export interface Events {
   "sidekicks/permission/requested": Permission;
   /** A permission was answered or cancelled. */
   "sidekicks/permission/resolved": PermissionResolved;
+  /** Another client changed the composer's text. */
+  "sidekicks/draft/changed": DraftChanged;
   /** The whole list of channels. */
   "sidekicks/channels/changed": ChannelsChanged;
   /** An agent's process changed state. */
   "sidekicks/agent/state": AgentStateChanged;
   /** A line of an agent's stderr. */
   "sidekicks/agent/log": AgentLog;
+  /** An agent wants the user to sign in. */
+  "sidekicks/auth/required": SignIn;
+  /** An agent no longer asks for that. */
+  "sidekicks/auth/resolved": SignInResolved;
   /** The configuration was reloaded, or refused. */
   "sidekicks/config/changed": ConfigChanged;
   /** History is kept, or not. */

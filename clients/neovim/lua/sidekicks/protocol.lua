@@ -216,7 +216,33 @@
 ---@field size? integer
 ---@field cost? sidekicks.Cost
 
+--- An environment variable that an agent wants; `secret`: do not show what is typed.
+---@class (exact) sidekicks.SignInVariable
+---@field name string
+---@field label? string
+---@field secret? boolean
+---@field optional? boolean
+
+--- One way to sign in. `agent`: the agent does it when asked; `terminal`: a command is run for the user;
+--- `envVar`: the user sets `variables`; `other`: of a kind without a word here.
+---@class (exact) sidekicks.SignInMethod
+---@field id string
+---@field name string
+---@field kind "agent"|"envVar"|"other"|"terminal"
+---@field description? string
+---@field variables? sidekicks.SignInVariable[]
+---@field link? string
+
+--- An agent wants the user to sign in; `channelId` is where that came up last.
+---@class (exact) sidekicks.SignIn
+---@field agent string
+---@field text string
+---@field methods sidekicks.SignInMethod[]
+---@field channelId? string
+
 --- An agent of the configuration and how it is doing.
+---
+--- `signIn`, `canLogOut`: what its last process offered.
 ---@class (exact) sidekicks.Agent
 ---@field name string
 ---@field title string
@@ -229,6 +255,8 @@
 ---@field modes? sidekicks.Modes
 ---@field options? sidekicks.SessionOption[]
 ---@field usage? sidekicks.Usage
+---@field signIn? sidekicks.SignInMethod[]
+---@field canLogOut? boolean
 
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
@@ -466,6 +494,7 @@
 ---@field turns sidekicks.Turn[]
 ---@field storage sidekicks.StorageState
 ---@field config sidekicks.ConfigState
+---@field signIns? sidekicks.SignIn[]
 
 --- Make a named channel; `root` is an absolute folder.
 ---@class (exact) sidekicks.CreateChannel
@@ -628,6 +657,28 @@
 --- An agent by its name.
 ---@class (exact) sidekicks.AgentRef
 ---@field agent string
+
+--- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
+---@class (exact) sidekicks.Authenticate
+---@field agent string
+---@field methodId string
+---@field ran? boolean
+
+--- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
+---@class (exact) sidekicks.TerminalCommand
+---@field command string
+---@field args string[]
+---@field env table<string, any>
+---@field cwd string
+
+--- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+---
+--- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+---@class (exact) sidekicks.Authenticated
+---@field done boolean
+---@field text string
+---@field terminal? sidekicks.TerminalCommand
+---@field variables? sidekicks.SignInVariable[]
 
 --- The last lines an agent wrote to stderr; `agent/log` follows for this client.
 ---@class (exact) sidekicks.AgentLogs
@@ -894,9 +945,13 @@
 ---@field participants sidekicks.Participant[]
 
 --- A message, whole: when it starts, changes state and finishes.
+---
+--- `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+--- its own message before the answer to that request is there. It is not kept.
 ---@class (exact) sidekicks.MessageUpdated
 ---@field channelId string
 ---@field message sidekicks.Message
+---@field clientToken? string
 
 --- A streaming message grew: `text` is appended to the part, or `value` becomes the part.
 ---@class (exact) sidekicks.MessageDelta
@@ -945,6 +1000,13 @@
 ---@field outcome "cancelled"|"selected"
 ---@field optionId? string
 
+--- Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+---
+--- To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+---@class (exact) sidekicks.DraftChanged
+---@field channelId string
+---@field text string
+
 --- All channels.
 ---@class (exact) sidekicks.ChannelsChanged
 ---@field channels sidekicks.Channel[]
@@ -959,6 +1021,10 @@
 ---@class (exact) sidekicks.AgentLog
 ---@field agent string
 ---@field line string
+
+--- An agent no longer asks the user to sign in.
+---@class (exact) sidekicks.SignInResolved
+---@field agent string
 
 --- The configuration was read again, or a reload was refused (then only `problems` is new).
 ---@class (exact) sidekicks.ConfigChanged
@@ -1019,6 +1085,8 @@
 ---@overload fun(method: "sidekicks/agent/stop", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/restart", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/logs", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentLogs))
+---@overload fun(method: "sidekicks/agent/authenticate", params: sidekicks.Authenticate, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Authenticated))
+---@overload fun(method: "sidekicks/agent/logout", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setMode", params: sidekicks.SetMode, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setOption", params: sidekicks.SetOption, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/config/get", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ConfigView))
@@ -1058,9 +1126,12 @@
 ---@field ["sidekicks/session/changed"]? fun(params: sidekicks.SessionChanged) Modes, models or options changed.
 ---@field ["sidekicks/permission/requested"]? fun(params: sidekicks.Permission) An agent asks for permission.
 ---@field ["sidekicks/permission/resolved"]? fun(params: sidekicks.PermissionResolved) A permission was answered or cancelled.
+---@field ["sidekicks/draft/changed"]? fun(params: sidekicks.DraftChanged) Another client changed the composer's text.
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
+---@field ["sidekicks/auth/required"]? fun(params: sidekicks.SignIn) An agent wants the user to sign in.
+---@field ["sidekicks/auth/resolved"]? fun(params: sidekicks.SignInResolved) An agent no longer asks for that.
 ---@field ["sidekicks/config/changed"]? fun(params: sidekicks.ConfigChanged) The configuration was reloaded, or refused.
 ---@field ["sidekicks/storage/changed"]? fun(params: sidekicks.StorageChanged) History is kept, or not.
 ---@field ["sidekicks/attention/changed"]? fun(params: sidekicks.AttentionChanged) How much waits for the user.
@@ -1099,6 +1170,8 @@ return {
     "sidekicks/agent/stop",
     "sidekicks/agent/restart",
     "sidekicks/agent/logs",
+    "sidekicks/agent/authenticate",
+    "sidekicks/agent/logout",
     "sidekicks/session/setMode",
     "sidekicks/session/setOption",
     "sidekicks/config/get",
@@ -1138,9 +1211,12 @@ return {
     "sidekicks/session/changed",
     "sidekicks/permission/requested",
     "sidekicks/permission/resolved",
+    "sidekicks/draft/changed",
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",
+    "sidekicks/auth/required",
+    "sidekicks/auth/resolved",
     "sidekicks/config/changed",
     "sidekicks/storage/changed",
     "sidekicks/attention/changed",
