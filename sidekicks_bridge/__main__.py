@@ -68,6 +68,10 @@ def main(argv: list[str] | None = None) -> int:
         from sidekicks_bridge.cli.mail import main as mail
 
         return mail(words)
+    if word == "mcp":  # not in the list: the bridge starts it for its agents
+        from sidekicks_bridge.cli.mcp import main as mcp
+
+        return mcp(words[1:])
     if word not in _COMMANDS:
         sys.stderr.write(_unknown(word))
         return _USAGE_ERROR

@@ -14,6 +14,7 @@ from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
+from sidekicks_bridge.bridge.mail_tools import MailTools
 from sidekicks_bridge.bridge.sign_ins import SignIns
 from sidekicks_bridge.channels.announced import AnnouncedCommands
 from sidekicks_bridge.channels.directory import Directory
@@ -65,6 +66,7 @@ class Bridge:
         self.clients = Clients()
         self.configuration = Configuration(config_path)
         self.sign_ins = SignIns(self.to_all)
+        self.mail_tools = MailTools(self)
         self._attention_count = 0
         self.started_at = self.clock.now()
 
@@ -88,7 +90,9 @@ class Bridge:
         self.announced = AnnouncedCommands(self.journal)
         await self.announced.load(self.store)
         logs = paths.data_dir(path) / "logs" if self.store.persistent else None
-        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
+        self.agents = AgentManager(
+            self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs, self.mail_tools.servers
+        )
         self.errands = Errands(self.agents)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
