@@ -26,6 +26,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
     "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
+    "verify": ("sidekicks_bridge.cli.transcript:verify", "prove who wrote what: the transcript against the log"),
+    "transcript": ("sidekicks_bridge.cli.transcript:transcript", "the git repository of mail: path, purge"),
     "protocol": ("sidekicks_bridge.cli.mail:protocol", "how agents and scripts write to each other: read this first"),
     "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
 }

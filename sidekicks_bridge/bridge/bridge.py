@@ -67,6 +67,7 @@ class Bridge:
         self.configuration = Configuration(config_path)
         self.sign_ins = SignIns(self.to_all)
         self.mail_tools = MailTools(self)
+        self._transcript_problem: str | None = None
         self._attention_count = 0
         self.started_at = self.clock.now()
 
@@ -112,7 +113,10 @@ class Bridge:
             auth_settled=self.sign_ins.settled,
         )
         self.directory = Directory(self.env, self.preferences.read_mark)
-        self.mail = Mail(self.env, self.directory, self.started_at, lambda: any(True for _ in self.clients))
+        folder = paths.data_dir(path) if self.store.persistent else None
+        self.mail = Mail(
+            self.env, self.directory, self.started_at, self.clients.are_there, folder, self._transcript_changed
+        )
         await self.mail.load()
         await self.directory.load()
         self.spawn(self.directory.run)
@@ -126,6 +130,7 @@ class Bridge:
         self.spawn(self.configuration.watch, self.config_changed)
         self.spawn(self._forget_prompts)
         self.spawn(self.mail.sweep)
+        self.spawn(self.mail.run_transcript)
         self.spawn(self.configuration.refresh_schema)
 
     async def _forget_prompts(self) -> None:
@@ -195,8 +200,19 @@ class Bridge:
             self._attention_count = count
             self.clients.to_all(AttentionChanged(count=count))
 
-    def _storage_changed(self, state: StorageState) -> None:
-        self.clients.to_all(StorageChanged(persistent=state.persistent, reason=state.reason))
+    @property
+    def storage(self) -> StorageState:
+        """Whether history is kept, and what is wrong with it or with the transcript."""
+        state = self.journal.state
+        reasons = [reason for reason in (state.reason, self._transcript_problem) if reason is not None]
+        return StorageState(persistent=state.persistent, reason=" ".join(reasons) or None)
+
+    def _storage_changed(self, _state: StorageState) -> None:
+        self.clients.to_all(StorageChanged(persistent=self.storage.persistent, reason=self.storage.reason))
+
+    def _transcript_changed(self) -> None:
+        self._transcript_problem = self.mail.transcript.problem if self.mail.transcript is not None else None
+        self._storage_changed(self.storage)
 
     def _finished(self, message: Message) -> None:
         self.mail.arrived(message)

@@ -107,6 +107,18 @@ class MailRequests:
         """`mail/channels`."""
         return await self._bridge.mail.reading.channels(await self._caller("channels", params))
 
+    async def purge(self, _client: Client, params: wire.PurgeTranscript) -> Empty:
+        """`mail/purge`: the user's own request, like deleting a channel."""
+        if params.confirm != "transcript":
+            raise SidekicksError(
+                "confirmationMissing",
+                "Purging throws away every commit of the transcript. Say 'transcript' in `confirm` to do it.",
+            )
+        if self._bridge.mail.transcript is None:
+            raise SidekicksError("storeUnavailable", "History is not being kept, so there is no transcript.")
+        await self._bridge.mail.transcript.purge()
+        return Empty()
+
     async def post(self, _client: Client, params: wire.Post) -> wire.Posted:
         """`mail/post`."""
         caller = await self._caller("post", params)

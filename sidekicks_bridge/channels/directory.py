@@ -250,9 +250,11 @@ class Directory:
         stored = channel.state.stored
         wanted = stored.name or stored.agent or "--".join(stored.peers)
         if fold(confirm.removeprefix("#").removeprefix("@")) != fold(wanted):
+            projected = stored.kind == "pair" or stored.projected
+            kept = "Older commits of its transcript keep it until `sidekicks transcript purge`. " if projected else ""
             raise SidekicksError(
                 "confirmationMissing",
-                f"Deleting {channel.state.title} deletes its history. Repeat {wanted!r} in `confirm` to do it.",
+                f"Deleting {channel.state.title} deletes its history. {kept}Repeat {wanted!r} in `confirm` to do it.",
                 {"confirm": wanted},
             )
         await channel.cancel_all()

@@ -74,7 +74,7 @@ class Callers:
             raise _unauthorized(
                 f"@{auth.name} is not registered (any more): `sidekicks register {auth.name}`.", auth.name
             )
-        origin = self._check(method, params, peer.key)
+        origin = self._check(method, params, peer.key, peer.name)
         await self._registry.renew(peer)
         return Caller(peer.name, "peer", None, origin)
 
@@ -84,7 +84,7 @@ class Callers:
             raise _unauthorized("A registration must be signed with the key that it registers.", None)
         if not is_key(params.key):
             raise SidekicksError("invalidParams", "`key` is not the hex of an Ed25519 public key.")
-        self._check(method, params, params.key)
+        self._check(method, params, params.key, params.auth.name)
         return params.auth.name
 
     def _agent(self, token: str) -> Caller:
@@ -99,7 +99,7 @@ class Callers:
         found = self.tokens.find(token)
         return found if found is not None and self._agents.has_session(*found) else None
 
-    def _check(self, method: str, params: MailRequest, key: str) -> MailOrigin:
+    def _check(self, method: str, params: MailRequest, key: str, name: str) -> MailOrigin:
         auth = params.auth
         assert auth is not None
         if not 0 < len(auth.nonce) <= _MOST_NONCE:
@@ -108,7 +108,7 @@ class Callers:
             signed_at = seconds(auth.time)
         except ValueError as problem:
             raise SidekicksError("invalidParams", f"The time {auth.time!r} is not RFC 3339.") from problem
-        fields = {name: value for name, value in to_builtins(params).items() if name not in ("auth", "token")}
+        fields = {field: value for field, value in to_builtins(params).items() if field not in ("auth", "token")}
         if not verify(key, payload(method, fields, auth.name, auth.time, auth.nonce), auth.signature):
             raise _unauthorized(f"The signature is not that of @{auth.name}'s key over this request.", auth.name)
         if refusal := self._replays.problem(key, auth.nonce, signed_at, seconds(self._clock.now())):
@@ -119,6 +119,8 @@ class Callers:
             nonce=auth.nonce,
             key=key,
             signature=auth.signature,
+            target=fields.get("peer") or fields.get("room"),
+            signer=None if auth.name == name else auth.name,
             timeout=fields.get("timeout"),
         )
 

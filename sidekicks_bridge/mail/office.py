@@ -12,12 +12,14 @@ from sidekicks_bridge.mail.pairs import PairVerbs
 from sidekicks_bridge.mail.reading import ReadingVerbs
 from sidekicks_bridge.mail.registry import Registry, seconds
 from sidekicks_bridge.mail.rooms import RoomVerbs
+from sidekicks_bridge.mail.transcript.projector import Projector
 from sidekicks_bridge.mail.waking import Waking
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.channels.directory import Directory
@@ -30,9 +32,20 @@ SWEEP_SECONDS = 30.0
 
 
 class Mail:
-    """Everything agents and peers can do with mail. ``attended``: whether somebody is there to ask."""
+    """Everything agents and peers can do with mail. ``attended``: whether somebody is there to ask.
 
-    def __init__(self, env: Env, directory: Directory, began: str, attended: Callable[[], bool]) -> None:
+    ``folder``: the data folder, where the transcript lies; None: history is not kept, so neither is a transcript.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        directory: Directory,
+        began: str,
+        attended: Callable[[], bool],
+        folder: Path | None,
+        on_problem: Callable[[], None],
+    ) -> None:
         self._env = env
         self._directory = directory
         self.registry = Registry(env.journal, env.clock, lambda: [spec.name for spec in env.config().agents])
@@ -40,13 +53,20 @@ class Mail:
         self.waking = Waking(env, directory, attended)
         self.waits = Waits()
         self.pairs = PairVerbs(env, directory, self.registry, self.waking, self.waits)
-        self.rooms = RoomVerbs(directory, self.waking)
+        self.transcript = Projector(env, directory, folder, on_problem) if folder is not None else None
+        self.rooms = RoomVerbs(directory, self.waking, self.touched)
         self.reading = ReadingVerbs(env.store, directory, self.pairs, self.rooms, self.waits)
 
     async def load(self) -> None:
         """Read what an earlier bridge kept."""
         await self.registry.load(self._env.store)
         await self.waking.load()
+
+    async def run_transcript(self) -> None:
+        """Keep the transcript up to date; runs until cancelled."""
+        if self.transcript is not None:
+            await self.transcript.load()
+            await self.transcript.run()
 
     async def sweep(self) -> None:
         """Take peers whose lease ran out from their rooms; runs until cancelled."""
@@ -65,12 +85,20 @@ class Mail:
     def arrived(self, message: Message) -> None:
         """A message was finished in some channel."""
         channel = self._directory.find(message.channel_id)
-        if channel is None or message.author.kind == "system":
+        if channel is None:
+            return
+        self.touched(channel.id)
+        if message.author.kind == "system":
             return
         members = list(channel.state.members)
         for name in members:
             if name != message.author.name:
                 self.waits.arrived(name, self._place(channel, name))
+
+    def touched(self, channel_id: str) -> None:
+        """A channel has a message, a member or a name more or less, or was deleted."""
+        if self.transcript is not None:
+            self.transcript.touch(channel_id)
 
     def _place(self, channel: Channel, name: str) -> str:
         peers = channel.state.stored.peers
@@ -109,3 +137,4 @@ class Mail:
             member = channel.state.members.get(peer.name)
             if member is not None and member.stored.kind == "peer" and (pairs or channel.state.stored.kind != "pair"):
                 await channel.leave(peer.name)
+                self.touched(channel.id)

@@ -13,6 +13,8 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.mail import Posted, Room, RoomMember, RoomMembers, Rooms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.channels.directory import Directory
     from sidekicks_bridge.mail.callers import Caller
@@ -27,9 +29,10 @@ MAILBOX = 64
 class RoomVerbs:
     """What can be done with rooms."""
 
-    def __init__(self, directory: Directory, waking: Waking) -> None:
+    def __init__(self, directory: Directory, waking: Waking, touched: Callable[[str], None]) -> None:
         self._directory = directory
         self._waking = waking
+        self._touched = touched
 
     def member_of(self, caller: Caller, name: str) -> Channel:
         """The room of that name, if the caller is a member; else raises channelNotFound, as for one that is not."""
@@ -42,6 +45,7 @@ class RoomVerbs:
         """Make a room; the caller is its first member."""
         channel = await self._directory.create(name, description, [], None)
         await channel.join(caller.name, caller.kind)
+        self._touched(channel.id)
         return _view(channel, caller)
 
     async def join(self, caller: Caller, name: str) -> Room:
@@ -50,6 +54,7 @@ class RoomVerbs:
         if channel is None:
             raise _not_found(name)
         await channel.join(caller.name, caller.kind, MOST_PEERS)
+        self._touched(channel.id)
         return _view(channel, caller)
 
     async def leave(self, caller: Caller, name: str) -> None:
@@ -59,6 +64,7 @@ class RoomVerbs:
             await channel.leave(caller.name)
         else:
             await self._directory.remove(channel, caller.name)
+        self._touched(channel.id)
 
     def all(self, caller: Caller) -> Rooms:
         """Every named channel."""

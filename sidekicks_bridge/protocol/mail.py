@@ -222,6 +222,12 @@ class Participant(Wire, kw_only=True):
     expires_at: str | None = None
 
 
+class PurgeTranscript(Wire, kw_only=True):
+    """Throw away the transcript's commits and write it anew; ``confirm`` is the word `transcript`."""
+
+    confirm: str
+
+
 class Participants(Wire, kw_only=True):
     """Everybody who can be written to."""
 

@@ -19,6 +19,7 @@ from sidekicks_bridge.protocol.mail import (
     PeekMail,
     Post,
     Posted,
+    PurgeTranscript,
     ReadAnyMail,
     ReadMail,
     RegisterPeer,
@@ -171,6 +172,9 @@ METHODS: tuple[Method, ...] = (
     Method("sidekicks/mail/rooms", MailRequest, Rooms, "Mail: all rooms."),
     Method("sidekicks/mail/participants", RoomRef, RoomMembers, "Mail: a room's members and what waits for them."),
     Method("sidekicks/mail/history", MailHistory, Letters, "Mail: what was written in a pair or room."),
+    Method(
+        "sidekicks/mail/purge", PurgeTranscript, Empty, "Mail: write the transcript anew, without what was deleted."
+    ),
     Method("sidekicks/mail/channels", MailRequest, MailChannels, "Mail: the caller's channels, with pending counts."),
     Method(
         "sidekicks/document/read",

@@ -222,10 +222,13 @@ class MailOrigin(Wire, kw_only=True):
     """How a message came by mail: the signed request it was (peers), and how far it is from a person.
 
     ``hops``: how many agents wrote because of each other before it; ``cause``: the message whose turn it was written
-    in. ``timeout`` (milliseconds) is part of what was signed when the request was an ask.
+    in. ``target`` is whom or where the request named, ``signer`` the name it gave if that was spelt another way,
+    ``timeout`` (milliseconds) what an ask said: all of it was signed.
     """
 
     method: str | None = None
+    target: str | None = None
+    signer: str | None = None
     time: str | None = None
     nonce: str | None = None
     key: str | None = None

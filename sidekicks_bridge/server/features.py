@@ -94,5 +94,6 @@ def _mail_handlers(bridge: Bridge) -> dict[str, Handler]:
         "sidekicks/mail/rooms": mail.rooms,
         "sidekicks/mail/participants": mail.participants,
         "sidekicks/mail/history": mail.history,
+        "sidekicks/mail/purge": mail.purge,
         "sidekicks/mail/channels": mail.channels,
     }

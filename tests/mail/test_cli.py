@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +16,6 @@ from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TIME = "2026-"
 
@@ -214,3 +215,17 @@ def test_the_hub_that_a_verb_starts_is_found_by_the_next(shell: Shell) -> None:
     before = read_holder(place)
     shell.ok("agents")
     assert read_holder(place) == before
+
+
+def test_verify_and_purge(shell: Shell) -> None:
+    shell.ok("tell", "ben", "proved", name="ann")
+    assert shell.run("transcript", "purge")[0] == 64
+    shell.ok("transcript", "purge", "--yes")
+    out = shell.ok("verify")
+    assert re.fullmatch(r"\d+ messages, all as they were written\n", out)
+    folder = Path(shell.ok("transcript", "path").strip())
+    (page,) = [path for path in folder.glob("peers/ann--ben/*.md") if "proved" in path.read_text(encoding="utf-8")]
+    page.write_text(page.read_text(encoding="utf-8").replace("proved", "forged"), encoding="utf-8")
+    code, out, _ = shell.run("verify", "ben", "--json")
+    assert (code, {finding["what"] for finding in json.loads(out)["findings"]}) == (1, {"changed", "unsigned"})
+    assert shell.run("verify", "nobody")[0] == 5

@@ -25,6 +25,7 @@ from tests.support.wire import attached
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
 
     from anyio.abc import TaskGroup
 
@@ -75,7 +76,7 @@ async def no_buffer(_path: str) -> str | None:
 class Office:
     """A directory and mail on a store; `restart` gives another one on the same store."""
 
-    def __init__(self, tasks: TaskGroup, store: Store, clock: SystemClock | SetClock) -> None:
+    def __init__(self, tasks: TaskGroup, store: Store, clock: SystemClock | SetClock, folder: Path | None) -> None:
         self.store = store
         self.clock = clock
         self.tasks = tasks
@@ -99,7 +100,7 @@ class Office:
             auth_settled=lambda _: None,
         )
         self.directory = Directory(self.env, lambda _channel: 0)
-        self.mail = Mail(self.env, self.directory, clock.now(), lambda: False)
+        self.mail = Mail(self.env, self.directory, clock.now(), lambda: False, folder, lambda: None)
 
     def spawn(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         self.tasks.start_soon(_run, task, args)
@@ -118,6 +119,7 @@ class Office:
         await self.mail.load()
         await self.directory.load()
         self.spawn(self.directory.run)
+        self.spawn(self.mail.run_transcript)
 
     async def peer(self, name: str) -> Caller:
         """A registered peer."""
@@ -130,11 +132,13 @@ async def _run(task: Callable[..., Awaitable[object]], args: tuple[object, ...])
 
 
 @asynccontextmanager
-async def office(store: Store | None = None, clock: SystemClock | SetClock | None = None) -> AsyncIterator[Office]:
-    """A running office; its tasks end with it, its store does not."""
+async def office(
+    store: Store | None = None, clock: SystemClock | SetClock | None = None, folder: Path | None = None
+) -> AsyncIterator[Office]:
+    """A running office; its tasks end with it, its store does not. ``folder``: where a transcript is kept."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        made = Office(tasks, store or memory_store(), clock or SystemClock())
+        made = Office(tasks, store or memory_store(), clock or SystemClock(), folder)
         await made.load()
         try:
             yield made

@@ -366,10 +366,13 @@ export interface MessageTurn {
  * How a message came by mail: the signed request it was (peers), and how far it is from a person.
  *
  * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
- * in. `timeout` (milliseconds) is part of what was signed when the request was an ask.
+ * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+ * `timeout` (milliseconds) what an ask said: all of it was signed.
  */
 export interface MailOrigin {
   method?: string;
+  target?: string;
+  signer?: string;
   time?: string;
   nonce?: string;
   key?: string;
@@ -1086,6 +1089,11 @@ export interface Participant {
   expiresAt?: string;
 }
 
+/** Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`. */
+export interface PurgeTranscript {
+  confirm: string;
+}
+
 /** Everybody who can be written to. */
 export interface Participants {
   participants: Participant[];
@@ -1332,6 +1340,8 @@ export interface Methods {
   "sidekicks/mail/participants": { params: RoomRef; result: RoomMembers };
   /** Mail: what was written in a pair or room. */
   "sidekicks/mail/history": { params: MailHistory; result: Letters };
+  /** Mail: write the transcript anew, without what was deleted. */
+  "sidekicks/mail/purge": { params: PurgeTranscript; result: Empty };
   /** Mail: the caller's channels, with pending counts. */
   "sidekicks/mail/channels": { params: MailRequest; result: MailChannels };
 }

@@ -323,9 +323,12 @@
 --- How a message came by mail: the signed request it was (peers), and how far it is from a person.
 ---
 --- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
---- in. `timeout` (milliseconds) is part of what was signed when the request was an ask.
+--- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+--- `timeout` (milliseconds) what an ask said: all of it was signed.
 ---@class (exact) sidekicks.MailOrigin
 ---@field method? string
+---@field target? string
+---@field signer? string
 ---@field time? string
 ---@field nonce? string
 ---@field key? string
@@ -940,6 +943,10 @@
 ---@field description? string
 ---@field expiresAt? string
 
+--- Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`.
+---@class (exact) sidekicks.PurgeTranscript
+---@field confirm string
+
 --- Everybody who can be written to.
 ---@class (exact) sidekicks.Participants
 ---@field participants sidekicks.Participant[]
@@ -1113,6 +1120,7 @@
 ---@overload fun(method: "sidekicks/mail/rooms", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Rooms))
 ---@overload fun(method: "sidekicks/mail/participants", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.RoomMembers))
 ---@overload fun(method: "sidekicks/mail/history", params: sidekicks.MailHistory, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/purge", params: sidekicks.PurgeTranscript, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/mail/channels", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.MailChannels))
 
 --- Handlers of the bridge's notifications, by name.
@@ -1198,6 +1206,7 @@ return {
     "sidekicks/mail/rooms",
     "sidekicks/mail/participants",
     "sidekicks/mail/history",
+    "sidekicks/mail/purge",
     "sidekicks/mail/channels",
     "sidekicks/document/read",
   },
