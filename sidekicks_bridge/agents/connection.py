@@ -96,6 +96,7 @@ class AgentConnection:
             try:
                 await self._live(child)
             finally:
+                self._tasks = None  # it takes no more
                 await child.kill()
                 await child.close()
         except SidekicksError as problem:
@@ -224,7 +225,7 @@ class AgentConnection:
         """Forget a session; the agent is told if it offers ``session/close``, whatever it answers."""
         session.cancel()
         self.sessions.remove(session)
-        if self.capabilities.close:
+        if self.capabilities.close and not self.ending:
             self.spawn(self._tell_closed, session.id)
 
     async def _tell_closed(self, session_id: str) -> None:

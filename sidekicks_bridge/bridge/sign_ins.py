@@ -75,7 +75,7 @@ class SignInRequests:
         method = await self._method(agent, params.method_id)
         if method.kind == "agent":
             await self._errands.authenticate(agent, method.id)
-            return await self._signed_in(agent)
+            return await self._signed_in(agent, client.folder)
         if method.kind == "terminal":
             return await self._in_terminal(client, agent, method, ran=params.ran)
         if method.kind == "envVar":
@@ -98,7 +98,7 @@ class SignInRequests:
     async def _in_terminal(self, client: Client, agent: str, method: SignInMethod, *, ran: bool) -> Authenticated:
         if ran:
             await self._bridge.stop_agent(agent)
-            return await self._signed_in(agent)
+            return await self._signed_in(agent, client.folder)
         folder = client.folder or str(Path.home())
         command = self._errands.sign_in_command(agent, method.id, folder)
         assert command is not None
@@ -112,7 +112,7 @@ class SignInRequests:
         text = f"Set {names} {where} (best as ${{NAME}}, taken from your environment), then send again.{more}"
         return Authenticated(done=False, text=text, variables=method.variables)
 
-    async def _signed_in(self, agent: str) -> Authenticated:
+    async def _signed_in(self, agent: str, folder: str | None) -> Authenticated:
         """Try again, once, what had failed: another failure asks anew."""
         bridge = self._bridge
         retried: list[str] = []
@@ -122,7 +122,7 @@ class SignInRequests:
             if message is None or channel is None or message.in_reply_to in retried:
                 continue
             try:
-                await channel.retry(message)
+                await channel.retry(message, folder)
                 retried.append(message.in_reply_to or "")
             except SidekicksError:
                 continue  # what was asked is gone, or the channel is

@@ -123,9 +123,10 @@ class Channel:
         return MessagePage(messages=messages, has_more=page.has_more)
 
     def _unfinished(self) -> list[Message]:
+        """What streams, then what is queued, each by id."""
         answers = [turn.answer for turn in self.state.turns if turn.answer is not None]
-        answers += self.voices.late_answers()
-        return [answer.short_message() for answer in answers] + list(self.state.queued.values())
+        streaming = [answer.short_message() for answer in answers + self.voices.late_answers()]
+        return sorted(streaming, key=lambda message: message.id) + list(self.state.queued.values())
 
     def streaming(self, message_id: str) -> Message | None:
         """A message that streams here, whole."""

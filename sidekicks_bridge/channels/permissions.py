@@ -26,8 +26,8 @@ class OpenPermissions:
         """The open questions."""
         return [permission for permission, _, _ in self._open.values()]
 
-    def ask(self, ask: PermissionAsk, answer: Answer, turn_id: str) -> None:
-        """Announce a question, or answer it at once where the configuration says so."""
+    def ask(self, ask: PermissionAsk, answer: Answer, turn_id: str, *, by_rule: bool = True) -> None:
+        """Announce a question, and answer it at once where the configuration says so (and ``by_rule``)."""
         env = self._state.env
         permission = Permission(
             request_id=env.ids.new(),
@@ -42,7 +42,7 @@ class OpenPermissions:
             self._state.emit(delta)
         self._open[permission.request_id] = (permission, ask, answer)
         env.to_all(permission)
-        if env.config().permissions.default == "reject":
+        if by_rule and env.config().permissions.default == "reject":
             rejecting = next((option for option in ask.options if option.kind == "reject_once"), None)
             self._resolve(permission.request_id, rejecting.option_id if rejecting else None)
 

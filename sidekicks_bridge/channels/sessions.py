@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store.contract import PutMember
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.agents.contract import Lease, Session
     from sidekicks_bridge.channels.inbox import Inbox
@@ -33,22 +34,27 @@ class Sessions:
         stored_id = await self._inbox.call(self._before, agent, root)
         session = await lease.session(root, stored_id)
         self._state.env.auth_settled(agent)
-        news = await self._inbox.call(self._opened, agent, session, root)
-        if news:
-            await self._restore_settings(self._state.members[agent], session)
+        anew = await self._inbox.call(self._opened, agent, session, root)
+        if anew is not None:
+            await self._restore_settings(anew, session)
         return session
 
     async def _before(self, agent: str, root: str) -> str | None:
-        member = self._state.members.get(agent)
-        if member is None:
-            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self._state.title}.")
+        member = self._member(agent)
         if member.session_root not in (None, root):
             self.forget(agent)
         return member.stored.session_id
 
-    async def _opened(self, agent: str, session: Session, root: str) -> bool:
-        """Note the session; True if it was not the one already in use. A new one has heard nothing."""
-        member = self._state.members[agent]
+    def _member(self, agent: str) -> MemberState:
+        member = self._state.members.get(agent)
+        if member is None:
+            self._state.env.agents.close_session(agent, self._state.id)
+            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self._state.title}.")
+        return member
+
+    async def _opened(self, agent: str, session: Session, root: str) -> MemberState | None:
+        """Note the session; the member if it was not already in use. A new one has heard nothing."""
+        member = self._member(agent)
         news = self._live.get(agent) is not session
         self._live[agent] = session
         member.session_root = root
@@ -58,20 +64,21 @@ class Sessions:
                 member.reset_session(session.id)
             member.stored.session_id = session.id
             await self._state.env.journal.keep(PutMember(member.stored))
-        return news
+            self._state.env.channel_changed()
+        return member if news else None
 
     async def _restore_settings(self, member: MemberState, session: Session) -> None:
         """Set anew what the user chose for this channel; an agent that refuses only loses the choice."""
         stored = member.stored
-        steps: list[Awaitable[None]] = []
+        steps: list[Callable[[], Awaitable[None]]] = []
         if stored.mode is not None:
-            steps.append(session.set_mode(stored.mode))
+            steps.append(partial(session.set_mode, stored.mode))
         if stored.model is not None:
-            steps.append(session.set_model(stored.model))
-        steps += [session.set_option(option_id, value) for option_id, value in stored.options.items()]
+            steps.append(partial(session.set_model, stored.model))
+        steps += [partial(session.set_option, option_id, value) for option_id, value in stored.options.items()]
         for step in steps:
             try:
-                await step
+                await step()
             except SidekicksError as error:
                 _log.warning("%s in %s: %s", stored.name, self._state.title, error.message)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.agents.contract import PromptResult
 from sidekicks_bridge.channels.answer import Answer, short
 from sidekicks_bridge.channels.context import THE_USER, build, text_of
+from sidekicks_bridge.channels.silence import Silence
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageRemoved, MessageUpdated, TurnChanged
 from sidekicks_bridge.protocol.parts import NoticePart
@@ -50,6 +51,7 @@ class TurnFlow:
         self._permissions = permissions
         self._sessions = sessions
         self._running: PendingTurn | None = None
+        self.silence = Silence(state, inbox, permissions, self)
 
     @property
     def running(self) -> PendingTurn | None:
@@ -220,6 +222,7 @@ class TurnFlow:
         prompt = Prompt(blocks=blocks, session=origin, unseen=shown, cut=cut)
         await env.journal.keep(PutMember(member), PutPrompt(turn.answer.message.id, env.clock.now(), prompt))
         turn.session = session
+        env.spawn(self.silence.watch, turn)
         self.set_state(turn, "thinking")
         if turn.command is None:
             env.channel_changed()  # the cursor moved
@@ -290,6 +293,7 @@ class TurnFlow:
 
     def _leave(self, turn: PendingTurn) -> None:
         self._state.turns.remove(turn)
+        turn.over.set()
         if self._running is turn:
             self._running = None
 

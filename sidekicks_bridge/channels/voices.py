@@ -55,6 +55,7 @@ class Voices:
         if running is not None and running.agent == agent and running.answer is not None:
             answer = running.answer
             self._last[agent] = answer
+            self._flow.silence.heard(running)
             self._show_activity(running, update)
         else:
             late = self._late_answer(agent, update)
@@ -140,6 +141,8 @@ class Voices:
         if answer is None or (running is not None and mine and running.cancelled):
             ask.answer(None)
             return
+        if running is not None and mine:
+            self._flow.silence.heard(running)
         for delta in [*answer.flush(), *answer.upsert_tool(ask.tool_call)]:
             self._state.emit(delta)
         turn_id = answer.message.turn.id if answer.message.turn else ""

@@ -39,11 +39,11 @@ def bindings(app: ChatApp) -> KeyBindings:
     _picker_keys(keys, app, picking)
     _permission_keys(keys, app, ~picking)
     for key, act in (
-        ("c-o", app.pick_channel),
-        ("c-n", app.new_channel),
-        ("c-t", app.members),
+        ("c-o", app.questions.pick_channel),
+        ("c-n", app.questions.new_channel),
+        ("c-t", app.questions.members),
         ("c-g", app.agents.menu),
-        ("c-q", app.unqueue),
+        ("c-q", app.questions.unqueue),
         ("pageup", app.earlier),
         ("f1", app.help),
     ):

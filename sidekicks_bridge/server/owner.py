@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -157,6 +158,8 @@ class Owner:
 
     async def _end_on_signal(self) -> None:
         """SIGTERM, SIGINT and SIGHUP end the owner as `stop` does."""
+        if sys.platform == "win32":
+            return
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             async for _ in signals:
                 self.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,6 +86,17 @@ async def test_deleting_needs_the_name_and_deletes_the_history(bed: Bed) -> None
     again = await bed.room("alice", name="doomed")
     assert again.messages == []
     assert text_of(await again.ask("still there?", by="alice")) == "alice heard: still there?"
+
+
+async def test_somebody_leaves_whose_process_is_gone(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+    await room.ask("@alice !say one", by="alice")
+    mark = len(bed.client.events)
+    os.kill(bed.box.pids("alice")[-1], signal.SIGKILL)
+    await bed.client.until(happened("agent/state", lambda params: params["state"] == "error", since=mark))
+    await room.request("channel/remove", agent="alice")
+    assert room.members == ["bob"]
+    assert text_of(await room.ask("@alice back?", by="alice")) == "alice heard: back?"
 
 
 async def test_members_come_and_go(bed: Bed) -> None:

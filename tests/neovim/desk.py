@@ -119,7 +119,7 @@ class Desk:
         )
         assert self._owner.stdin is not None
         assert self._owner.stdout is not None
-        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        params: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
         self._owner.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         self._owner.stdin.flush()
@@ -193,11 +193,11 @@ class Desk:
 
     def calm(self) -> None:
         """Cancel every turn that a test left behind, so that the next finds its agents idle."""
-        if self._owner is None or not self.editors:
+        loaded = "return package.loaded['sidekicks.client'] and require('sidekicks.client').lsp() ~= nil"
+        connected = [editor for editor in self.editors if editor.process.poll() is None and editor.lua(loaded)]
+        if self._owner is None or not connected:
             return
-        editor = self.editors[0]
-        editor.keys("<C-Bslash><C-n>")
-        self.connect(editor)
+        editor = connected[0]
         code = """local busy = {}
                   for _, turn in ipairs(...) do busy[turn.channelId] = true end
                   for id in pairs(busy) do

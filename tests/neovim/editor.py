@@ -133,12 +133,10 @@ class Editor:
 
     def shown(self) -> str:
         """The screen, and the messages that have gone by."""
-        messages = (
-            ""
-            if self.request("nvim_get_mode")["blocking"]
-            else self.request("nvim_exec2", "messages", {"output": True})
-        )
-        return f"{self.screen.text()}\n--- messages\n{messages and messages.get('output', '')}"
+        if self.request("nvim_get_mode")["blocking"]:
+            return self.screen.text()
+        messages = self.request("nvim_exec2", "messages", {"output": True})
+        return f"{self.screen.text()}\n--- messages\n{messages.get('output', '')}"
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -205,3 +205,13 @@ def test_the_composer_grows_with_its_text(chat: Chat) -> None:
     before = chat.editor.lua(height)
     chat.type("1\n2\n3\n4\n5\n6\n7")
     chat.editor.until(lambda: chat.editor.lua(height) > before, "a higher window")
+
+
+def test_agents_complete_in_ordinary_buffers_if_asked_for(desk: Desk) -> None:
+    editor = desk.open(settings={"complete_in": ["markdown"]})
+    editor.keys(":edit notes-about.md<CR>")
+    editor.until(lambda: editor.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 1, "the client")
+    editor.keys("iask @")
+    menu(editor, "@alice", "@bob", "@carol")
+    editor.keys("<Esc>:edit other.txt<CR>")
+    assert editor.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 0

@@ -18,12 +18,12 @@ def ask(chat: Chat, title: str, ids: str = "allow,always,reject") -> None:
 def test_a_digit_on_the_card_answers(chat: Chat) -> None:
     ask(chat, "make install")
     text = chat.text()
-    assert "⚿ Alice asks: make install\n  1 Allow\n  2 Always\n  3 Reject" in text
+    assert "◆ Alice asks: make install\n  1 Allow\n  2 Always\n  3 Reject" in text
     chat.up()
     chat.find("asks: make install")
     chat.editor.keys("1")
     chat.heard("permit make install: allow")
-    assert "⚿ Allow: make install" in chat.text()
+    assert "◆ Allow: make install" in chat.text()
     assert "1 Allow" not in chat.text()
 
 
@@ -100,7 +100,7 @@ def test_a_question_in_a_hidden_channel_is_announced_and_reachable(desk: Desk) -
     editor.until(lambda: "asks in" in editor.lua("return vim.g.told"), "the announcement")
     slug = hidden.uri.removeprefix("sidekicks://")
     assert editor.lua("return vim.g.told") == f"Sidekicks: Alice asks in #{slug}: far away (:Sidekicks attention)"
-    editor.wait_for("⚿ 1 elsewhere")
+    editor.wait_for("◆ 1 elsewhere")
     assert shown.composer() == ""
     editor.lua("vim.ui.select = function(items, _, choose) choose(items[1]) end")
     editor.keys("<Esc>:Sidekicks attention<CR>")

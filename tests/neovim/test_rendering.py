@@ -31,7 +31,8 @@ def marks(chat: Chat, namespace: str) -> list[list[Any]]:
     found: list[list[Any]] = chat.editor.lua(
         """local uri, name = ...
            local buf, found = vim.fn.bufnr(uri), {}
-           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, vim.api.nvim_create_namespace(name), 0, -1, { details = true })) do
+           local space = vim.api.nvim_create_namespace(name)
+           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
              local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
              local stop = mark[4].end_row == mark[2] and mark[4].end_col or #line
              found[#found + 1] = { line:sub(mark[3] + 1, stop), mark[4].hl_group or '' }

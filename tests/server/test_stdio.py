@@ -97,8 +97,8 @@ def test_a_configuration_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert b"Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("path", ["a\0b", "\ud800", "", "~nobody-such-user/x", "x" * 5000, 5])
-def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object) -> None:
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", "~nobody-such-user/x", "x" * 5000])
+def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: str) -> None:
     """The client's ``configPath`` counts only without ``--config``; whatever it says is no traceback."""
     box = BridgeSandbox(tmp_path)
     message = {
@@ -122,7 +122,7 @@ def test_odd_configuration_paths_of_a_client(tmp_path: Path, path: object) -> No
     )
     assert ended.returncode == 1
     assert b"Traceback" not in ended.stderr, ended.stderr.decode()
-    assert b'"error"' in ended.stdout or path in ("", 5)
+    assert b'"error"' in ended.stdout
 
 
 async def test_an_only_plain_client_that_closes_a_dialog_refuses(tmp_path: Path) -> None:

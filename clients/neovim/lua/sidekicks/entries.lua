@@ -38,7 +38,14 @@ end
 ---@param message sidekicks.Message
 ---@return sidekicks.Entry
 function M.new(message)
-  return { id = message.id, row = 0, rows = 0, blocks = { M.block('head'), M.block('foot') }, asks = false, gone = false }
+  return {
+    id = message.id,
+    row = 0,
+    rows = 0,
+    blocks = { M.block('head'), M.block('foot') },
+    asks = false,
+    gone = false,
+  }
 end
 
 --- Takes a message out of the buffer.
@@ -124,7 +131,8 @@ end
 local function draw_stream(view, entry, block, row, gap)
   block.stream = block.stream or stream.new()
   local before = block.rows
-  local keep, lines = stream.grow(block.stream, block.part.text)
+  local part = block.part --[[@as sidekicks.TextPart|sidekicks.ThoughtPart]]
+  local keep, lines = stream.grow(block.stream, part.text)
   prefix(block, keep, lines)
   if keep == 0 then
     block.gap = #lines > 0 and gap or 0
@@ -183,7 +191,8 @@ local function draw_part(view, entry, block, row, gap)
     draw_stream(view, entry, block, row, gap)
     return
   end
-  local canvas = message_rows.part(block.part, context_of(view, entry.message))
+  local part, message = assert(block.part), assert(entry.message)
+  local canvas = message_rows.part(part, context_of(view, message))
   local before = block.gap
   block.gap = #canvas.lines > 0 and gap or 0
   if block.gap == 1 then

@@ -5,10 +5,11 @@ local health = vim.health
 
 local function neovim()
   health.start('sidekicks: Neovim')
+  local version = vim.split(vim.fn.execute('version'), '\n')[2]:gsub('^NVIM ', '')
   if vim.fn.has('nvim-0.11') == 1 then
-    health.ok('Neovim ' .. tostring(vim.version()))
+    health.ok('Neovim ' .. version)
   else
-    health.error('Neovim 0.11 or later is needed, this is ' .. tostring(vim.version()))
+    health.error('Neovim 0.11 or later is needed, this is ' .. version)
   end
   local ok = pcall(vim.treesitter.language.inspect, 'markdown')
   if ok then
@@ -74,7 +75,13 @@ local function bridge()
     return
   end
   local state = require('sidekicks.state')
-  health.ok(('It runs: version %s, protocol %d, folder %s'):format(connection.version, require('sidekicks.protocol').version, connection.root))
+  health.ok(
+    ('It runs: version %s, protocol %d, folder %s'):format(
+      connection.version,
+      require('sidekicks.protocol').version,
+      connection.root
+    )
+  )
   health.info('Its messages are in ' .. vim.lsp.get_log_path())
   health.info('Configuration: ' .. state.config.path)
   for _, problem in ipairs(state.config.problems) do

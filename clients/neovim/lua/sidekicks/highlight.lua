@@ -5,7 +5,7 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('sidekicks.markdown')
 
 local SLICE_NS = 6e6
-local SKIPPED = { spell = true, nospell = true, none = true, conceal = true }
+local SKIPPED = { spell = true, nospell = true, none = true }
 
 ---@class sidekicks.HighlightJob
 ---@field buf integer
@@ -47,8 +47,9 @@ local function draw(buf, row, source)
         vim.api.nvim_buf_set_extmark(buf, M.namespace, row + first, col, {
           end_row = row + last,
           end_col = stop,
-          hl_group = ('@%s.%s'):format(name, lang),
+          hl_group = name ~= 'conceal' and ('@%s.%s'):format(name, lang) or nil,
           conceal = meta.conceal or (meta[id] and meta[id].conceal),
+          conceal_lines = meta.conceal_lines or (meta[id] and meta[id].conceal_lines),
           priority = lang:find('^markdown') and 100 or 110,
           strict = false,
         })

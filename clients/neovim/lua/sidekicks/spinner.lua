@@ -11,7 +11,8 @@ local ticking, frame = false, 1
 ---@field row integer
 ---@field since number milliseconds
 
----@type table<integer, sidekicks.Spin[]> buffer → what turns in it
+--- Buffer → what turns in it.
+---@type table<integer, sidekicks.Spin[]>
 local spins = {}
 
 ---@param buf integer

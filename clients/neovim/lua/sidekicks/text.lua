@@ -132,8 +132,9 @@ function M.lines(text)
     vim.list_extend(lines, made)
     rows = #made
   end
-  while true do
-    local stop = text:find('\n', at, true)
+  local stop ---@type integer?
+  repeat
+    stop = text:find('\n', at, true)
     local line = text:sub(at, stop and stop - 1)
     while #line > M.LONGEST_LINE do
       local cut = break_at(line)
@@ -141,11 +142,9 @@ function M.lines(text)
       line, at = line:sub(cut + 1), at + cut
     end
     add((line:gsub('\r$', '')))
-    if stop == nil then
-      return lines, at, rows
-    end
-    at = stop + 1
-  end
+    at = stop and stop + 1 or at
+  until stop == nil
+  return lines, at, rows
 end
 
 --- `text` on one line: line ends become blanks, at most `limit` characters, a cut ends with `…`.

@@ -31,8 +31,11 @@ function M.watch(buf, room)
   vim.api.nvim_create_autocmd({ 'WinScrolled', 'CursorMoved' }, {
     group = group,
     callback = function()
-      for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-        page(win, view.of(buf))
+      local here = view.of(buf)
+      if here then
+        for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+          page(win, here)
+        end
       end
     end,
   })

@@ -25,7 +25,8 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 local View = {}
 View.__index = View
 
----@type table<integer, sidekicks.View> by buffer
+--- By buffer.
+---@type table<integer, sidekicks.View>
 M.views = {}
 
 --- A view of a room in an empty buffer.
@@ -264,7 +265,7 @@ end
 function View:redraw()
   self.top.key, self.tail.key = nil, nil
   for _, entry in ipairs(self.entries) do
-    entry.message, entry.head_key = nil, nil
+    entry.message = nil
     for _, block in ipairs(entry.blocks) do
       block.part, block.key = nil, nil
     end
