@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from picture import Painter  # noqa: E402
+
 from tests.neovim.desk import Chat, Desk  # noqa: E402
 from tests.support.sandbox import BridgeSandbox  # noqa: E402
 

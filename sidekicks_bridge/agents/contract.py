@@ -249,6 +249,14 @@ class Agents(Protocol):
         """How the next prompt's session would stand: live → resumed; else by what the agent can load → fresh."""
         ...
 
+    def has_session(self, agent: str, channel_id: str) -> bool:
+        """Whether the agent's running process has a session open for the channel."""
+        ...
+
+    def set_waiting(self, agent: str, waiting: bool) -> None:
+        """The agent begins (or stops) to wait for another one in its turn: meanwhile it takes no slot. These nest."""
+        ...
+
     def close_session(self, agent: str, channel_id: str) -> None:
         """Forget the channel's session (and tell the agent, if it offers `session/close`)."""
         ...
@@ -261,6 +269,9 @@ class Agents(Protocol):
         """Stop the process by the ladder; a running prompt raises agentExited."""
         ...
 
+
+Tools = Callable[[str, str], list[dict[str, Any]]]
+"""Agent and channel id → MCP servers of the bridge's own for a session, in ACP's shape. Asked for each session anew."""
 
 ReadBuffer = Callable[[str], Awaitable[str | None]]
 """Absolute path → the text of an unsaved editor buffer, or None."""

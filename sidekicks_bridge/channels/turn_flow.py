@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.agents.contract import PromptResult
 from sidekicks_bridge.channels.answer import Answer, short
-from sidekicks_bridge.channels.context import build, text_of
+from sidekicks_bridge.channels.context import THE_USER, build, text_of
 from sidekicks_bridge.channels.silence import Silence
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageRemoved, MessageUpdated, TurnChanged
@@ -204,14 +204,17 @@ class TurnFlow:
         present = state.members[turn.agent]
         member = present.stored
         message = turn.delivery.message
+        state.prompted[turn.agent] = message
         if turn.command is None:
             unseen, earlier = state.unseen(member, message.seq)
+            to_come = {other.delivery.message.seq for other in state.turns if other.agent == turn.agent}
             context = build(
-                unseen,
+                [said for said in unseen if said.seq not in to_come],
                 text_of(message.parts),
                 where=state.stored.name if state.stored.kind == "named" else None,
                 limits=state.context_limits(),
                 earlier=earlier,
+                writer=_writer(message),
             )
             text, shown, cut = context.text, context.unseen, context.cut
         else:
@@ -343,6 +346,11 @@ class TurnFlow:
     def _touched(self, now: str) -> PutChannel:
         self._state.stored.updated_at = now
         return PutChannel(self._state.stored)
+
+
+def _writer(message: Message) -> str:
+    """Who a prompt's text is from, as its frame says it (design: Mentions)."""
+    return f"{message.author.name} (not the user)" if message.author.kind in ("agent", "peer") else THE_USER
 
 
 def _no_text(agent: str, reason: str) -> str:

@@ -296,7 +296,7 @@ export interface Agent {
 /** A participant of a channel; the ACP session's modes, options and usage are those of this channel. */
 export interface Member {
   name: string;
-  kind: "agent" | "peer";
+  kind: ParticipantKind;
   joinedAt: string;
   lastSeen?: number;
   modes?: Modes;
@@ -370,6 +370,26 @@ export interface MessageTurn {
   endedAt?: string;
 }
 
+/**
+ * How a message came by mail: the signed request it was (peers), and how far it is from a person.
+ *
+ * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+ * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+ * `timeout` (milliseconds) what an ask said: all of it was signed.
+ */
+export interface MailOrigin {
+  method?: string;
+  target?: string;
+  signer?: string;
+  time?: string;
+  nonce?: string;
+  key?: string;
+  signature?: string;
+  timeout?: number;
+  cause?: string;
+  hops?: number;
+}
+
 /** An utterance. `seq` exists once it is finished (a user's: once its first turn begins). */
 export interface Message {
   id: string;
@@ -382,6 +402,7 @@ export interface Message {
   turn?: MessageTurn;
   inReplyTo?: string;
   attachments?: Attachment[];
+  mail?: MailOrigin;
 }
 
 /** What a turn waits for: an earlier turn here, its agent busy in another channel, or a running slot. */
@@ -541,7 +562,16 @@ export type ErrorCode =
   | "storeClosed"
   | "pathOutsideWorkspace"
   | "notSupported"
-  | "shuttingDown";
+  | "shuttingDown"
+  | "unauthorized"
+  | "peerNotFound"
+  | "nameTaken"
+  | "roomFull"
+  | "readPending"
+  | "waitCircle"
+  | "messagingRefused"
+  | "timeout"
+  | "closed";
 
 /**
  * What a client gives as `initializationOptions.sidekicks`. Without it, it is a plain LSP client.
@@ -938,6 +968,225 @@ export interface Authenticated {
   variables?: SignInVariable[];
 }
 
+export type ParticipantKind =
+  | "agent"
+  | "peer";
+
+/**
+ * Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
+ *
+ * `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
+ * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+ */
+export interface MailAuth {
+  name: string;
+  time: string;
+  nonce: string;
+  signature: string;
+}
+
+/** A request without parameters of its own, by whoever `auth` or `token` says. */
+export interface MailRequest {
+  auth?: MailAuth;
+  token?: string;
+}
+
+/** Register the name in `auth`, signed with the private half of `key` (hex Ed25519). */
+export interface RegisterPeer {
+  auth?: MailAuth;
+  token?: string;
+  key: string;
+}
+
+/** A registration and when it ends unless a signed request renews it. */
+export interface Lease {
+  name: string;
+  expiresAt: string;
+}
+
+/** Write to a peer or agent. */
+export interface Tell {
+  auth?: MailAuth;
+  token?: string;
+  peer: string;
+  body: string;
+}
+
+/** The message is in the history under this number. `notes`: what a sender should know (woke nobody, …). */
+export interface Told {
+  channelId: string;
+  peer: string;
+  seq: number;
+  notes?: string[];
+}
+
+/** Write, then wait for the next message from there; `timeout` in milliseconds covers the waiting only. */
+export interface AskPeer {
+  auth?: MailAuth;
+  token?: string;
+  peer: string;
+  body: string;
+  timeout?: number;
+}
+
+/** A message as mail shows it. `author`: a participant's name, or `user`. */
+export interface Letter {
+  seq: number;
+  author: string;
+  at: string;
+  body: string;
+}
+
+/** The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none. */
+export interface Answered {
+  seq: number;
+  peer: string;
+  older?: Letter[];
+  message?: Letter;
+}
+
+/**
+ * Consume what waits in a pair (the oldest message) or a room (all of them); exactly one of them is named.
+ *
+ * `timeout` in milliseconds; 0: do not wait. Expired: the error `timeout`.
+ */
+export interface ReadMail {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+  timeout?: number;
+}
+
+/** Everything that waits in a pair or a room, without consuming it. */
+export interface PeekMail {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+}
+
+/** Messages in order. `dropped`: how many older ones the mailbox of a room did not keep. */
+export interface Letters {
+  messages: Letter[];
+  dropped?: number;
+}
+
+/** Consume the next message on any of the caller's channels; `timeout` as in reading. */
+export interface ReadAnyMail {
+  auth?: MailAuth;
+  token?: string;
+  timeout?: number;
+}
+
+/** A message and where it was; no `message`: there is none. */
+export interface AnyLetter {
+  peer?: string;
+  room?: string;
+  message?: Letter;
+  dropped?: number;
+}
+
+/** Write to a room for every member but the sender. */
+export interface Post {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+  body: string;
+}
+
+/** The message is in the history under this number. `notes`: as in telling. */
+export interface Posted {
+  channelId: string;
+  room: string;
+  seq: number;
+  notes?: string[];
+}
+
+/** Make a room (a named channel); its creator is the first member. */
+export interface CreateRoom {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+  description?: string;
+}
+
+/** A room by its name. */
+export interface RoomRef {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+}
+
+/** A named channel. `member`: whether the caller is one. */
+export interface Room {
+  name: string;
+  description?: string;
+  members: string[];
+  member?: boolean;
+}
+
+/** All rooms. */
+export interface Rooms {
+  rooms: Room[];
+}
+
+/** A member and what waits for it. */
+export interface RoomMember {
+  name: string;
+  kind: ParticipantKind;
+  pending?: number;
+  dropped?: number;
+}
+
+/** The members of a room, in the order they joined. */
+export interface RoomMembers {
+  room: string;
+  members: RoomMember[];
+}
+
+/** What was written in a pair or a room after `since` (exclusive), the last `limit` of it. */
+export interface MailHistory {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+  since?: number;
+  limit?: number;
+}
+
+/** One of the caller's channels and what waits there. */
+export interface MailChannel {
+  channelId: string;
+  peer?: string;
+  room?: string;
+  pending?: number;
+  dropped?: number;
+}
+
+/** The caller's channels. */
+export interface MailChannels {
+  channels: MailChannel[];
+}
+
+/** Someone who can be written to. `expiresAt` only for peers. */
+export interface Participant {
+  name: string;
+  kind: ParticipantKind;
+  description?: string;
+  expiresAt?: string;
+}
+
+/** Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`. */
+export interface PurgeTranscript {
+  confirm: string;
+}
+
+/** Everybody who can be written to. */
+export interface Participants {
+  participants: Participant[];
+}
+
 /**
  * A message, whole: when it starts, changes state and finishes.
  *
@@ -1162,6 +1411,42 @@ export interface Methods {
   "sidekicks/bridge/status": { params: Empty; result: BridgeStatus };
   /** End the owner: clients are told, what streams is kept. */
   "sidekicks/bridge/stop": { params: Empty; result: Empty };
+  /** Mail: register a peer's name and key. */
+  "sidekicks/mail/register": { params: RegisterPeer; result: Lease };
+  /** Mail: end the registration and all memberships. */
+  "sidekicks/mail/unregister": { params: MailRequest; result: Empty };
+  /** Mail: renew the registration (each signed request does). */
+  "sidekicks/mail/renew": { params: MailRequest; result: Lease };
+  /** Mail: everybody who can be written to. */
+  "sidekicks/mail/agents": { params: MailRequest; result: Participants };
+  /** Mail: write to a peer or agent. */
+  "sidekicks/mail/tell": { params: Tell; result: Told };
+  /** Mail: write, and wait for the answer. */
+  "sidekicks/mail/ask": { params: AskPeer; result: Answered };
+  /** Mail: consume what waits in a pair or room. */
+  "sidekicks/mail/read": { params: ReadMail; result: Letters };
+  /** Mail: what waits, without consuming it. */
+  "sidekicks/mail/peek": { params: PeekMail; result: Letters };
+  /** Mail: consume the next message on any channel. */
+  "sidekicks/mail/readAny": { params: ReadAnyMail; result: AnyLetter };
+  /** Mail: write to a room. */
+  "sidekicks/mail/post": { params: Post; result: Posted };
+  /** Mail: make a room. */
+  "sidekicks/mail/createRoom": { params: CreateRoom; result: Room };
+  /** Mail: become a member of a room. */
+  "sidekicks/mail/join": { params: RoomRef; result: Room };
+  /** Mail: end the membership. */
+  "sidekicks/mail/leave": { params: RoomRef; result: Empty };
+  /** Mail: all rooms. */
+  "sidekicks/mail/rooms": { params: MailRequest; result: Rooms };
+  /** Mail: a room's members and what waits for them. */
+  "sidekicks/mail/participants": { params: RoomRef; result: RoomMembers };
+  /** Mail: what was written in a pair or room. */
+  "sidekicks/mail/history": { params: MailHistory; result: Letters };
+  /** Mail: write the transcript anew, without what was deleted. */
+  "sidekicks/mail/purge": { params: PurgeTranscript; result: Empty };
+  /** Mail: the caller's channels, with pending counts. */
+  "sidekicks/mail/channels": { params: MailRequest; result: MailChannels };
 }
 
 /** Requests that the bridge makes and the client answers. */

@@ -18,6 +18,7 @@ from sidekicks_bridge.protocol import (
     errors,
     events,
     handshake,
+    mail,
     parts,
     requests,
     types,
@@ -29,7 +30,7 @@ from sidekicks_bridge.protocol.methods import METHODS
 Schema = dict[str, Any]
 
 REF = "#/$defs/"
-_MODULES = (parts, types, handshake, errors, requests, agent_requests, events)
+_MODULES = (parts, types, handshake, errors, requests, agent_requests, mail, events)
 
 
 def protocol_schema() -> Schema:

@@ -262,7 +262,7 @@
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
 ---@field name string
----@field kind "agent"|"peer"
+---@field kind sidekicks.ParticipantKind
 ---@field joinedAt string
 ---@field lastSeen? integer
 ---@field modes? sidekicks.Modes
@@ -326,6 +326,23 @@
 ---@field startedAt string
 ---@field endedAt? string
 
+--- How a message came by mail: the signed request it was (peers), and how far it is from a person.
+---
+--- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+--- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+--- `timeout` (milliseconds) what an ask said: all of it was signed.
+---@class (exact) sidekicks.MailOrigin
+---@field method? string
+---@field target? string
+---@field signer? string
+---@field time? string
+---@field nonce? string
+---@field key? string
+---@field signature? string
+---@field timeout? integer
+---@field cause? string
+---@field hops? integer
+
 --- An utterance. `seq` exists once it is finished (a user's: once its first turn begins).
 ---@class (exact) sidekicks.Message
 ---@field id string
@@ -338,6 +355,7 @@
 ---@field turn? sidekicks.MessageTurn
 ---@field inReplyTo? string
 ---@field attachments? sidekicks.Attachment[]
+---@field mail? sidekicks.MailOrigin
 
 --- What a turn waits for: an earlier turn here, its agent busy in another channel, or a running slot.
 ---@class (exact) sidekicks.WaitsFor
@@ -481,6 +499,15 @@
 ---| "pathOutsideWorkspace"
 ---| "notSupported"
 ---| "shuttingDown"
+---| "unauthorized"
+---| "peerNotFound"
+---| "nameTaken"
+---| "roomFull"
+---| "readPending"
+---| "waitCircle"
+---| "messagingRefused"
+---| "timeout"
+---| "closed"
 
 --- What a client gives as `initializationOptions.sidekicks`. Without it, it is a plain LSP client.
 ---
@@ -812,6 +839,193 @@
 ---@field terminal? sidekicks.TerminalCommand
 ---@field variables? sidekicks.SignInVariable[]
 
+---@alias sidekicks.ParticipantKind
+---| "agent"
+---| "peer"
+
+--- Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
+---
+--- `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
+--- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+---@class (exact) sidekicks.MailAuth
+---@field name string
+---@field time string
+---@field nonce string
+---@field signature string
+
+--- A request without parameters of its own, by whoever `auth` or `token` says.
+---@class (exact) sidekicks.MailRequest
+---@field auth? sidekicks.MailAuth
+---@field token? string
+
+--- Register the name in `auth`, signed with the private half of `key` (hex Ed25519).
+---@class (exact) sidekicks.RegisterPeer
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field key string
+
+--- A registration and when it ends unless a signed request renews it.
+---@class (exact) sidekicks.Lease
+---@field name string
+---@field expiresAt string
+
+--- Write to a peer or agent.
+---@class (exact) sidekicks.Tell
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer string
+---@field body string
+
+--- The message is in the history under this number. `notes`: what a sender should know (woke nobody, …).
+---@class (exact) sidekicks.Told
+---@field channelId string
+---@field peer string
+---@field seq integer
+---@field notes? string[]
+
+--- Write, then wait for the next message from there; `timeout` in milliseconds covers the waiting only.
+---@class (exact) sidekicks.AskPeer
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer string
+---@field body string
+---@field timeout? integer
+
+--- A message as mail shows it. `author`: a participant's name, or `user`.
+---@class (exact) sidekicks.Letter
+---@field seq integer
+---@field author string
+---@field at string
+---@field body string
+
+--- The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none.
+---@class (exact) sidekicks.Answered
+---@field seq integer
+---@field peer string
+---@field older? sidekicks.Letter[]
+---@field message? sidekicks.Letter
+
+--- Consume what waits in a pair (the oldest message) or a room (all of them); exactly one of them is named.
+---
+--- `timeout` in milliseconds; 0: do not wait. Expired: the error `timeout`.
+---@class (exact) sidekicks.ReadMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+---@field timeout? integer
+
+--- Everything that waits in a pair or a room, without consuming it.
+---@class (exact) sidekicks.PeekMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+
+--- Messages in order. `dropped`: how many older ones the mailbox of a room did not keep.
+---@class (exact) sidekicks.Letters
+---@field messages sidekicks.Letter[]
+---@field dropped? integer
+
+--- Consume the next message on any of the caller's channels; `timeout` as in reading.
+---@class (exact) sidekicks.ReadAnyMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field timeout? integer
+
+--- A message and where it was; no `message`: there is none.
+---@class (exact) sidekicks.AnyLetter
+---@field peer? string
+---@field room? string
+---@field message? sidekicks.Letter
+---@field dropped? integer
+
+--- Write to a room for every member but the sender.
+---@class (exact) sidekicks.Post
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+---@field body string
+
+--- The message is in the history under this number. `notes`: as in telling.
+---@class (exact) sidekicks.Posted
+---@field channelId string
+---@field room string
+---@field seq integer
+---@field notes? string[]
+
+--- Make a room (a named channel); its creator is the first member.
+---@class (exact) sidekicks.CreateRoom
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+---@field description? string
+
+--- A room by its name.
+---@class (exact) sidekicks.RoomRef
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+
+--- A named channel. `member`: whether the caller is one.
+---@class (exact) sidekicks.Room
+---@field name string
+---@field description? string
+---@field members string[]
+---@field member? boolean
+
+--- All rooms.
+---@class (exact) sidekicks.Rooms
+---@field rooms sidekicks.Room[]
+
+--- A member and what waits for it.
+---@class (exact) sidekicks.RoomMember
+---@field name string
+---@field kind sidekicks.ParticipantKind
+---@field pending? integer
+---@field dropped? integer
+
+--- The members of a room, in the order they joined.
+---@class (exact) sidekicks.RoomMembers
+---@field room string
+---@field members sidekicks.RoomMember[]
+
+--- What was written in a pair or a room after `since` (exclusive), the last `limit` of it.
+---@class (exact) sidekicks.MailHistory
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+---@field since? integer
+---@field limit? integer
+
+--- One of the caller's channels and what waits there.
+---@class (exact) sidekicks.MailChannel
+---@field channelId string
+---@field peer? string
+---@field room? string
+---@field pending? integer
+---@field dropped? integer
+
+--- The caller's channels.
+---@class (exact) sidekicks.MailChannels
+---@field channels sidekicks.MailChannel[]
+
+--- Someone who can be written to. `expiresAt` only for peers.
+---@class (exact) sidekicks.Participant
+---@field name string
+---@field kind sidekicks.ParticipantKind
+---@field description? string
+---@field expiresAt? string
+
+--- Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`.
+---@class (exact) sidekicks.PurgeTranscript
+---@field confirm string
+
+--- Everybody who can be written to.
+---@class (exact) sidekicks.Participants
+---@field participants sidekicks.Participant[]
+
 --- A message, whole: when it starts, changes state and finishes.
 ---
 --- `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
@@ -975,6 +1189,24 @@
 ---@overload fun(method: "sidekicks/draft/set", params: sidekicks.ChannelText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/bridge/status", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.BridgeStatus))
 ---@overload fun(method: "sidekicks/bridge/stop", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/register", params: sidekicks.RegisterPeer, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Lease))
+---@overload fun(method: "sidekicks/mail/unregister", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/renew", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Lease))
+---@overload fun(method: "sidekicks/mail/agents", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Participants))
+---@overload fun(method: "sidekicks/mail/tell", params: sidekicks.Tell, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Told))
+---@overload fun(method: "sidekicks/mail/ask", params: sidekicks.AskPeer, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Answered))
+---@overload fun(method: "sidekicks/mail/read", params: sidekicks.ReadMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/peek", params: sidekicks.PeekMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/readAny", params: sidekicks.ReadAnyMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AnyLetter))
+---@overload fun(method: "sidekicks/mail/post", params: sidekicks.Post, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Posted))
+---@overload fun(method: "sidekicks/mail/createRoom", params: sidekicks.CreateRoom, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Room))
+---@overload fun(method: "sidekicks/mail/join", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Room))
+---@overload fun(method: "sidekicks/mail/leave", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/rooms", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Rooms))
+---@overload fun(method: "sidekicks/mail/participants", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.RoomMembers))
+---@overload fun(method: "sidekicks/mail/history", params: sidekicks.MailHistory, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/purge", params: sidekicks.PurgeTranscript, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/channels", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.MailChannels))
 
 --- Handlers of the bridge's notifications, by name.
 ---@class (exact) sidekicks.EventHandlers
@@ -1049,6 +1281,24 @@ return {
     "sidekicks/draft/set",
     "sidekicks/bridge/status",
     "sidekicks/bridge/stop",
+    "sidekicks/mail/register",
+    "sidekicks/mail/unregister",
+    "sidekicks/mail/renew",
+    "sidekicks/mail/agents",
+    "sidekicks/mail/tell",
+    "sidekicks/mail/ask",
+    "sidekicks/mail/read",
+    "sidekicks/mail/peek",
+    "sidekicks/mail/readAny",
+    "sidekicks/mail/post",
+    "sidekicks/mail/createRoom",
+    "sidekicks/mail/join",
+    "sidekicks/mail/leave",
+    "sidekicks/mail/rooms",
+    "sidekicks/mail/participants",
+    "sidekicks/mail/history",
+    "sidekicks/mail/purge",
+    "sidekicks/mail/channels",
     "sidekicks/document/read",
   },
   events = {
