@@ -49,7 +49,9 @@ class PermissionNotices implements vscode.Disposable {
   /** Ask about the first that is neither on screen nor asked already. */
   async #next(): Promise<void> {
     if (this.#asking) return;
-    const enabled = vscode.workspace.getConfiguration("sidekicks").get("notifications.permissions", true);
+    const enabled = vscode.workspace
+      .getConfiguration("sidekicks")
+      .get<boolean>("notifications.permissions", true);
     const { permissions } = this.#app.overview.current;
     const hidden = permissions.find(
       (one) => !this.#shown.has(one.requestId) && !this.#app.chat.shows(one.channelId),

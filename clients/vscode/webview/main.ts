@@ -46,7 +46,7 @@ class Chat {
   #surroundings = NOWHERE;
   #window: Window | undefined;
   #decided = new Set<string>();
-  #frame: number | undefined;
+  #scheduled = false;
   #read = 0;
   #around: Around | undefined;
 
@@ -126,8 +126,10 @@ class Chat {
   }
 
   #schedule(): void {
-    this.#frame ??= requestAnimationFrame(() => {
-      this.#frame = undefined;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame(() => {
+      this.#scheduled = false;
       this.#draw();
     });
   }

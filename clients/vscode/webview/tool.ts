@@ -149,7 +149,7 @@ export function output(text: string, label: string): HTMLElement {
 }
 
 export function plain(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
 /** Whether an input is worth showing: more than nothing. */

@@ -53,9 +53,7 @@ export class ChatActions {
       case "insert":
         return insertText(message.text);
       case "dropped":
-        return this.#chat.attach(
-          await Promise.all(message.uris.map((uri) => attachmentOf(vscode.Uri.parse(uri)))),
-        );
+        return this.#chat.attach(message.uris.map((uri) => attachmentOf(vscode.Uri.parse(uri, true))));
       case "root":
         return this.#chooseRoot(message.choice);
       case "command":
@@ -190,5 +188,5 @@ function contentText(content: ToolContent): string {
 }
 
 function plain(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

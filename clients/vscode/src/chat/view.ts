@@ -158,7 +158,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         folder,
         trusted: vscode.workspace.isTrusted,
       },
-      ...(withStrings ? { strings: vscode.l10n.bundle as Record<string, string> | undefined } : {}),
+      ...(withStrings ? { strings: vscode.l10n.bundle } : {}),
     });
   }
 

@@ -32,7 +32,7 @@ async function doctor(app: App): Promise<void> {
   const { bridge, overview } = app;
   const lines = [
     `# Sidekicks`,
-    `- extension ${String(app.context.extension.packageJSON.version)}, VS Code ${vscode.version}`,
+    `- extension ${(app.context.extension.packageJSON as { version: string }).version}, VS Code ${vscode.version}`,
     `- bridge: ${bridge.found ? `${bridge.found.version}, \`${bridge.found.command.join(" ")}\`` : "not found"}`,
     `- state: ${bridge.state}${bridge.problem && bridge.state !== "ready" ? `: ${bridge.problem.message}` : ""}`,
     `- folder trusted: ${vscode.workspace.isTrusted ? "yes" : "no"}`,

@@ -13,6 +13,7 @@ export function channelCommands(app: App): Commands {
       const channel = given === undefined ? await pickChannel(app) : await channelOf(app, given);
       if (channel) await chat.show(channel.id);
     },
+    ...memberCommands(app),
     "channel.create": () => create(app),
     "channel.rename": async (given?: Given) => {
       const channel = await channelOf(app, given, "named");
@@ -30,24 +31,6 @@ export function channelCommands(app: App): Commands {
       }
     },
     "channel.delete": async (given?: Given) => remove(app, given),
-    "channel.invite": async (given?: Given) => {
-      const channel = await channelOf(app, given, "named");
-      if (!channel) return;
-      const inside = channel.members.map(({ name }) => name);
-      const placeHolder = vscode.l10n.t("Who joins {0}?", titleOf(channel));
-      const agent = await agentOf(app, undefined, placeHolder, ({ name }) => !inside.includes(name));
-      if (agent)
-        await bridge.request("sidekicks/channel/invite", { channelId: channel.id, agent: agent.name });
-    },
-    "channel.remove": async (given?: Given) => {
-      const channel = await channelOf(app, given, "named");
-      if (!channel) return;
-      const items = channel.members.filter(({ kind }) => kind === "agent").map(({ name }) => name);
-      const agent = await vscode.window.showQuickPick(items, {
-        placeHolder: vscode.l10n.t("Who leaves {0}?", titleOf(channel)),
-      });
-      if (agent) await bridge.request("sidekicks/channel/remove", { channelId: channel.id, agent });
-    },
     "channel.markRead": async (given?: Given) => {
       const channel = await channelOf(app, given);
       if (channel) {
@@ -66,6 +49,30 @@ export function channelCommands(app: App): Commands {
       if (!agent) return;
       const channel = await bridge.request("sidekicks/channel/direct", { agent: agent.name });
       await chat.show(channel.id);
+    },
+  };
+}
+
+function memberCommands(app: App): Commands {
+  const { bridge } = app;
+  return {
+    "channel.invite": async (given?: Given) => {
+      const channel = await channelOf(app, given, "named");
+      if (!channel) return;
+      const inside = channel.members.map(({ name }) => name);
+      const placeHolder = vscode.l10n.t("Who joins {0}?", titleOf(channel));
+      const agent = await agentOf(app, undefined, placeHolder, ({ name }) => !inside.includes(name));
+      if (agent)
+        await bridge.request("sidekicks/channel/invite", { channelId: channel.id, agent: agent.name });
+    },
+    "channel.remove": async (given?: Given) => {
+      const channel = await channelOf(app, given, "named");
+      if (!channel) return;
+      const items = channel.members.filter(({ kind }) => kind === "agent").map(({ name }) => name);
+      const agent = await vscode.window.showQuickPick(items, {
+        placeHolder: vscode.l10n.t("Who leaves {0}?", titleOf(channel)),
+      });
+      if (agent) await bridge.request("sidekicks/channel/remove", { channelId: channel.id, agent });
     },
   };
 }
