@@ -46,8 +46,8 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 	$(PY) -m sidekicks_bridge.protocol.codegen
 	$(PY) scripts/architecture.py
 
-bench: $(VENV)/.dev ## measure start-up: what an import costs, how long a verb takes
-	$(PY) scripts/bench/start_up.py
+bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline (ARGS='chunks start': only these)
+	@$(PY) -m scripts.bench $(ARGS)
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock

@@ -97,8 +97,27 @@ def take(path: Path, holder: Holder | None = None) -> Lock:
         os.close(descriptor)
         raise
     lock = Lock(descriptor)
-    lock.announce(holder or Holder())
+    try:
+        lock.announce(holder or Holder())
+    except OSError:
+        lock.release()
+        raise
     return lock
+
+
+def holder(path: Path) -> Holder | None:
+    """Who holds the lock now (pid 0 when that is not written yet); None when nobody does. Writes nothing.
+
+    Raises OSError if the file cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError):
+        return read_holder(path) or Holder(pid=0)
+    finally:
+        os.close(descriptor)
+    return None
 
 
 @contextmanager

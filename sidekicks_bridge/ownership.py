@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds to wait for an owner that has the lock but does not listen yet (or has just ended)."""
 _STEP = 0.02
+NOWHERE = ""
+"""The socket of an owner that cannot listen."""
 
 
 class OtherVersion(Exception):
@@ -37,13 +39,17 @@ class Claim:
 
 
 def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
-    """Own the configuration's history, or connect to the process that does. Raises OtherVersion."""
+    """Own the configuration's history, or connect to the process that does.
+
+    Raises OtherVersion, and PermissionError when the owner runs as another user.
+    """
     folder = paths.data_dir(config_path)
     try:
         private_folder(folder)
     except OSError as problem:
         return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
     end = time.monotonic() + patience
+    before: lock.Holder | None = None
     while True:
         try:
             return Claim(held=lock.take(paths.lock_path(folder)))
@@ -51,39 +57,41 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
             holder = taken.holder
         except OSError as problem:
             return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
-        if not endpoint.supported():
+        unreachable = holder is not None and holder.socket == NOWHERE
+        if not endpoint.supported() or unreachable or time.monotonic() > end:
             return Claim(reason=_busy(config_path, holder))
-        if holder is not None and (connection := _reach(holder)) is not None:
+        if holder is not None and (connection := _reach(holder, before)) is not None:
             return Claim(connection=connection)
-        if time.monotonic() > end:
-            return Claim(reason=_busy(config_path, holder))
+        before = holder
         time.sleep(_STEP)
 
 
 def running(config_path: Path) -> lock.Holder | None:
     """The owner of the configuration's history, if one runs now."""
-    place = paths.lock_path(paths.data_dir(config_path))
-    if not place.exists():
-        return None
     try:
-        lock.take(place).release()
-    except lock.LockTakenError as taken:
-        return taken.holder or lock.Holder(pid=0)
+        return lock.holder(paths.lock_path(paths.data_dir(config_path)))
     except OSError:
+        return None  # it was never owned, or cannot be
+
+
+def _reach(holder: lock.Holder, before: lock.Holder | None) -> socket.socket | None:
+    """A connection to the owner; None while it does not listen (yet, or any more), or for a second look.
+
+    ``before``: what the file said a moment ago: in the first moment of an owner it still speaks of the one before.
+    """
+    if mismatch := other_version(holder):
+        if holder == before:
+            raise OtherVersion(mismatch)
         return None
-    return None
-
-
-def _reach(holder: lock.Holder) -> socket.socket | None:
-    """A connection to the owner; None while it does not listen (yet, or any more)."""
-    if problem := other_version(holder):
-        raise OtherVersion(problem)
     if holder.socket is None:
         return None
     try:
         return endpoint.connect(holder.socket)
-    except PermissionError:
-        raise
+    except PermissionError as problem:
+        raise PermissionError(
+            f"The bridge that has this history open (process {holder.pid}) belongs to another user, who alone may "
+            "attach to it. Have it stopped, or use a configuration of your own."
+        ) from problem
     except OSError:
         return None
 
@@ -100,4 +108,6 @@ def other_version(holder: lock.Holder) -> str | None:
 
 def _busy(config_path: Path, holder: lock.Holder | None) -> str:
     who = f"process {holder.pid}" if holder is not None else "another process"
-    return f"Another bridge ({who}) has the history of {config_path} open. Close it, then start this one again."
+    alone = holder is not None and holder.socket == NOWHERE
+    why = " and found no place for a socket to attach to: set XDG_RUNTIME_DIR to a short path" if alone else ""
+    return f"Another bridge ({who}) has the history of {config_path} open{why}. Close it, then start this one again."

@@ -25,8 +25,11 @@ def default_config_path() -> Path:
 
 
 def data_dir(config_path: Path) -> Path:
-    """The folder that holds the history of the configuration at the absolute ``config_path`` (design: Storage)."""
-    digest = hashlib.sha256(os.fsencode(config_path)).hexdigest()[:16]
+    """The folder that holds the history of the configuration at the absolute ``config_path`` (design: Storage).
+
+    One file has one history, whatever links lead to it: else two bridges would own what is one.
+    """
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(config_path))).hexdigest()[:16]
     return user_config_dir() / "data" / digest
 
 

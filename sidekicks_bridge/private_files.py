@@ -26,13 +26,16 @@ def private_folder(folder: Path) -> None:
     folder.chmod(folder.stat().st_mode & _FOLDER_MODE)
 
 
-def private_file(path: Path) -> int:
-    """Open the file for reading and writing, made if it is missing, closed to others; returns its descriptor."""
+def private_file(path: Path, flags: int = 0) -> int:
+    """Open the file for reading and writing, made if it is missing, closed to others; returns its descriptor.
+
+    ``flags``: further ones for `os.open`.
+    """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, _FILE_MODE)
         path.chmod(_FILE_MODE)
     except FileExistsError:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | flags)
         path.chmod(path.stat().st_mode & _FILE_MODE)
     return descriptor
 

@@ -12,18 +12,34 @@ import threading
 _CHUNK = 1 << 16
 
 
-def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int:
-    """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first."""
+def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int | None:
+    """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first.
+
+    None: the owner was gone before it answered ``first`` (it was just ending, say), and nothing of the client's was
+    read since: another owner can be asked.
+    """
     goodbye = _Goodbye()
-    owner.sendall(first)
+    answer = _answer(owner, first)
+    if not answer:
+        owner.close()
+        return None
     threading.Thread(target=_to_owner, args=(stdin, owner, goodbye), daemon=True).start()
     try:
+        _write_all(stdout, answer)
         while data := owner.recv(_CHUNK):
             _write_all(stdout, data)
     except OSError:
         pass  # the owner was killed, or the client closed its end: either way this is over
     owner.close()
     return 0 if goodbye.said else 1
+
+
+def _answer(owner: socket.socket, first: bytes) -> bytes:
+    try:
+        owner.sendall(first)
+        return owner.recv(_CHUNK)
+    except OSError:
+        return b""
 
 
 class _Goodbye:

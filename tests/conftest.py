@@ -1,3 +1,5 @@
+"""What all tests share: the event loop they run on."""
+
 from __future__ import annotations
 
 import pytest

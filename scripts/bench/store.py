@@ -1,6 +1,8 @@
-"""How fast the store is, each figure beside its baseline of the same run: one JSON object a line.
+"""How fast the store is, with 100,000 messages in it.
 
-Run it alone (`python scripts/bench/store.py`) or call `run`; it makes its own folders and leaves nothing behind.
+Figures: append (ms, durable, one at a time; baseline: SQLite alone with synchronous=FULL), open100k (ms from nothing
+opened to the first page of a channel; baseline: a store with one message) and open100k.rss (MB it adds), search100k
+(ms, the newest 50 with a word of 2 % of the messages; baseline: SQLite looking at each) and search100k.rare.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
+from scripts.bench.harness import ROOT, figure
 from sidekicks_bridge.protocol.base import encode
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.types import Author, Message
@@ -30,6 +33,8 @@ from sidekicks_bridge.store.open import DATABASE, open_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scripts.bench.harness import Figure
+
 MESSAGES = 100_000
 CHANNELS = 50
 COMMON = "pelican"
@@ -38,8 +43,6 @@ RARE = "zyqxwv"
 """Stands in one message, in the middle."""
 APPENDS = 300
 CONFIG = Path("/bench/config.yaml")
-
-Figure = dict[str, Any]
 
 
 def words(seed: int = 1) -> Iterator[str]:
@@ -125,8 +128,8 @@ def opening(folder: Path) -> list[Figure]:
 
 
 def _open_once(folder: Path) -> tuple[float, float]:
-    command = [sys.executable, __file__, "--open", str(folder)]
-    ms, mb = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    command = [sys.executable, "-m", "scripts.bench.store", str(folder)]
+    ms, mb = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
     return ms, mb
 
 
@@ -179,14 +182,6 @@ def _scan(folder: Path, word: str) -> float:
     return took * 1e3
 
 
-def figure(name: str, value: float, unit: str, baseline: float | None = None) -> Figure:
-    """One line of the output; ``ratio`` is value to baseline."""
-    result: Figure = {"name": name, "value": round(value, 3), "unit": unit}
-    if baseline:
-        result |= {"baseline": round(baseline, 3), "ratio": round(value / baseline, 2)}
-    return result
-
-
 def run() -> Iterator[Figure]:
     """All figures of the store: append, open100k, open100k.rss, search100k (and a rare word). About half a minute."""
     with tempfile.TemporaryDirectory(prefix="sidekicks-bench-") as name:
@@ -198,8 +193,4 @@ def run() -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--open"]:
-        print(json.dumps(anyio.run(open_once, Path(sys.argv[2]))))
-    else:
-        for line in run():
-            print(json.dumps(line), flush=True)
+    print(json.dumps(anyio.run(open_once, Path(sys.argv[1]))))

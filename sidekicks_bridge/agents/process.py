@@ -72,7 +72,7 @@ class AgentProcess:
         self._reaper = watch
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
         self._stderr_done = anyio.Event()
-        watch.add(process.pid, mark)
+        watch.add(mark, process.pid)
 
     async def drain_stderr(self) -> None:
         """Read stderr to its end in blocks, so that no amount and no line length can stop the agent."""
@@ -147,7 +147,7 @@ class AgentProcess:
             with anyio.move_on_after(_UNKILLABLE_SECONDS):
                 await self._process.wait()
             await anyio.to_thread.run_sync(reaper.kill_marked, {self._mark})
-            self._reaper.remove(self.pid)
+            self._reaper.remove(self._mark)
 
     def kill_group(self) -> None:
         """KILL the group, whoever is left in it."""
@@ -186,6 +186,7 @@ async def spawn(spec: AgentSpec, cwd: str, mark: str, log: LogRing, watch: reape
     if not await anyio.Path(cwd).is_dir():
         raise _spawn_failed(spec, cwd, f"the folder {cwd} does not exist. Give the channel another root")
     argv = build_argv(spec, environment, cwd)
+    watch.expect(mark)
     try:
         process = await anyio.open_process(
             argv,
@@ -197,6 +198,7 @@ async def spawn(spec: AgentSpec, cwd: str, mark: str, log: LogRing, watch: reape
             start_new_session=sys.platform != "win32",
         )
     except (OSError, ValueError) as problem:
+        watch.remove(mark)
         raise _spawn_failed(spec, argv[0], _why(problem)) from problem
     return AgentProcess(process, mark, log, watch)
 

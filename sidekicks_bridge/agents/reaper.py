@@ -5,7 +5,8 @@ process group it still knows, and on Linux whatever left its group but carries `
 environment. This file is both the program (``python -I -S reaper.py``) and the bridge's handle on it, so it imports
 nothing but the standard library and must not import the package.
 
-Lines: ``add <pid> <start time> <id>`` (the pid is also the process group) and ``del <pid>``.
+Lines: ``expect <id>`` before a process is started, ``add <id> <pid> <start time>`` when it runs (the pid is also the
+process group), ``del <id>`` when it has ended.
 """
 
 from __future__ import annotations
@@ -14,29 +15,36 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 MARK = "SIDEKICKS_AGENT"
 _UNKNOWN = "-"
+_BIRTH_SECONDS = 0.3
 
 
 class Reaper:
-    """The bridge's end of the pipe. The process starts with the first `add`; a failure to start is harmless."""
+    """The bridge's end of the pipe. The process starts with the first `expect`; a failure to start is harmless."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._known: dict[int, str] = {}
+        self._known: dict[str, str] = {}
 
-    def add(self, pid: int, mark: str) -> None:
-        """Have the group ``pid`` and everything marked ``mark`` killed if the bridge goes."""
-        self._known[pid] = f"add {pid} {start_time(pid)} {mark}\n"
-        self._tell(self._known[pid])
+    def expect(self, mark: str) -> None:
+        """A process marked ``mark`` is about to start: have it killed even if the bridge goes before `add`."""
+        self._known[mark] = f"expect {mark}\n"
+        self._tell(self._known[mark])
 
-    def remove(self, pid: int) -> None:
-        """Forget the group ``pid``: it has ended."""
-        self._known.pop(pid, None)
+    def add(self, mark: str, pid: int) -> None:
+        """It runs: have the group ``pid`` and everything marked ``mark`` killed if the bridge goes."""
+        self._known[mark] = f"add {mark} {pid} {start_time(pid)}\n"
+        self._tell(self._known[mark])
+
+    def remove(self, mark: str) -> None:
+        """Forget it: it has ended, or could not be started."""
+        self._known.pop(mark, None)
         if self._process is not None:
-            self._tell(f"del {pid}\n")
+            self._tell(f"del {mark}\n")
 
     def close(self) -> None:
         """Let go: the reaper kills what it still knows and ends. Blocks for at most half a second."""
@@ -138,16 +146,22 @@ def main() -> None:
     """Listen until the pipe closes, then kill what is still known."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    known: dict[int, tuple[str, str]] = {}
+    known: dict[str, tuple[int, str] | None] = {}
     for line in sys.stdin.buffer:
         match line.decode("ascii", "replace").split():
-            case ["add", pid, started, mark]:
-                known[int(pid)] = (started, mark)
-            case ["del", pid]:
-                known.pop(int(pid), None)
-    for pid, (started, _) in known.items():
-        kill_group(pid, started)
-    kill_marked({mark for _, mark in known.values()})
+            case ["expect", mark]:
+                known[mark] = None
+            case ["add", mark, pid, started]:
+                known[mark] = (int(pid), started)
+            case ["del", mark]:
+                known.pop(mark, None)
+    for group in known.values():
+        if group is not None:
+            kill_group(*group)
+    kill_marked(set(known))
+    if None in known.values():  # a process between its birth and its own environment carries no mark yet
+        time.sleep(_BIRTH_SECONDS)
+        kill_marked(set(known))
 
 
 if __name__ == "__main__":

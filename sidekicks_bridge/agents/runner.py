@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.agents.process import LogRing
+from sidekicks_bridge.private_files import private_file, private_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from io import TextIOWrapper
 
     import anyio
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import AgentState
 
 _FILE_BYTES = 1 << 20
+_log = logging.getLogger(__name__)
 
 
 class Runner:
@@ -84,9 +88,22 @@ class Runner:
         self._sink.agent_log(self.spec.name, line)
 
 
-def _log_file(log_dir: Path | None, agent: str) -> RotatingFileHandler | None:
+def _log_file(log_dir: Path | None, agent: str) -> _PrivateLog | None:
     if log_dir is None:
         return None
-    return RotatingFileHandler(
+    try:
+        private_folder(log_dir)
+    except OSError as problem:
+        _log.warning("agents' logs are not kept in %s: %s", log_dir, problem)
+        return None
+    return _PrivateLog(
         log_dir / f"{agent}.log", maxBytes=_FILE_BYTES, backupCount=1, encoding="utf-8", errors="replace", delay=True
     )
+
+
+class _PrivateLog(RotatingFileHandler):
+    """A log that only the user may read: agents write what they please to it."""
+
+    def _open(self) -> TextIOWrapper:
+        os.close(private_file(Path(self.baseFilename)))
+        return super()._open()

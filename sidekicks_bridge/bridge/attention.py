@@ -30,6 +30,14 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
             request_id=permission.request_id,
             text=f"@{permission.agent} asks in {title}: {permission.tool_call.title}",
         )
+    for failure in channel.state.failures:
+        yield AttentionItem(
+            kind="error",
+            channel_id=channel.id,
+            agent=failure.agent,
+            message_id=failure.message_id,
+            text=f"@{failure.agent} could not answer in {title}: {failure.text}",
+        )
     if channel.state.unread:
         count = channel.state.unread
         text = f"{count} unread {'message' if count == 1 else 'messages'} in {title}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
+from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import AgentState, Channel
+    from sidekicks_bridge.protocol.types import AgentState, Channel, Permission
 
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 1.8
@@ -63,7 +64,6 @@ class Bridge:
         self.configuration = Configuration(config_path)
         self._attention_count = 0
         self.started_at = self.clock.now()
-        self.stopping = False
 
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
@@ -83,7 +83,8 @@ class Bridge:
         self.journal = Journal(self.store, self._storage_changed)
         self.announced = AnnouncedCommands(self.journal)
         await self.announced.load(self.store)
-        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer)
+        logs = paths.data_dir(path) / "logs" if self.store.persistent else None
+        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
             agents=self.agents,
@@ -109,6 +110,7 @@ class Bridge:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
         self.spawn(self.configuration.watch, self.config_changed)
         self.spawn(self._forget_prompts)
+        self.spawn(self.configuration.refresh_schema)
 
     async def _forget_prompts(self) -> None:
         from datetime import UTC, datetime, timedelta
@@ -118,7 +120,6 @@ class Bridge:
 
     async def stop(self) -> None:
         """Keep what streams (marked interrupted), stop the agents, close the store."""
-        self.stopping = True
         with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSE_SECONDS):
             for channel in self.directory.all():
                 await channel.interrupt()
@@ -153,6 +154,10 @@ class Bridge:
     def channels(self) -> list[Channel]:
         """All channels as clients see them."""
         return [channel.state.view() for channel in self.directory.all()]
+
+    def open_permissions(self) -> list[Permission]:
+        """The questions that wait for an answer, in all channels."""
+        return [permission for channel in self.directory.all() for permission in channel.open_permissions()]
 
     def channel_changed(self) -> None:
         """A channel was made, changed, deleted, or a message in it finished."""

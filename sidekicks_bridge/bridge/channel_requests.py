@@ -35,7 +35,7 @@ class ChannelRequests:
         return State(
             agents=bridge.agent_list(),
             channels=bridge.channels(),
-            permissions=[permission for channel in channels for permission in channel.open_permissions()],
+            permissions=bridge.open_permissions(),
             turns=[turn for channel in channels for turn in channel.turns()],
             storage=bridge.journal.state,
             config=bridge.configuration.state,
@@ -56,8 +56,8 @@ class ChannelRequests:
         """`channel/open`: ``answer`` is called in the same step in which the client is subscribed."""
         bridge = self._bridge
         channel = bridge.directory.get(params.channel_id)
-        if channel.state.stored.root is None and client.folder is not None and not params.keep_root:
-            await bridge.directory.update(channel, None, None, client.folder)
+        if client.folder is not None and not params.keep_root:
+            await bridge.directory.settle_root(channel, client.folder)
 
         def finish(opened: wire.OpenedChannel) -> None:
             opened.draft = bridge.preferences.draft(channel.id)
@@ -100,11 +100,9 @@ class ChannelRequests:
         """`channel/markRead`: the mark never goes back, and all clients share it."""
         bridge = self._bridge
         channel = bridge.directory.get(params.channel_id)
-        seq = min(params.seq, channel.state.last_seq)
-        if seq > channel.state.read_mark:
-            channel.state.read_mark = seq
+        seq = await channel.mark_read(params.seq)
+        if seq is not None:
             bridge.preferences.set_read_mark(channel.id, seq)
-            channel.state.unread = await bridge.store.unread(channel.id, seq)
             bridge.channel_changed()
         return Empty()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from sidekicks_bridge.channels.mentions import find_mentions, may_begin_mention
 
@@ -19,8 +20,7 @@ _BLANKS = re.compile(r"[\s\ufeff\u200b]*")
 _AFTER_MENTION = re.compile(r"[,:]?[\s\ufeff\u200b]+")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """An agent that `@` may name."""
 
     name: str
@@ -29,8 +29,7 @@ class Choice:
     member: bool
 
 
-@dataclass(frozen=True)
-class Suggestion:
+class Suggestion(msgspec.Struct, frozen=True):
     """One item: ``label`` is what is inserted in place of the text from ``start`` to ``end`` (code points)."""
 
     label: str

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 
 from sidekicks_bridge.config.model import Config
+from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.requests import ConfigView
 from sidekicks_bridge.protocol.types import ConfigState, Problem
 
@@ -29,6 +31,7 @@ class Configuration:
         self.problems: list[Problem] = []
         self._read_once = False
         self._seen: Signature | None = None
+        self._reading = anyio.Lock()
 
     @property
     def state(self) -> ConfigState:
@@ -39,12 +42,13 @@ class Configuration:
         """Read the file; what is wrong in it leaves what was in force. True if anything is news."""
         from sidekicks_bridge.config.watch import signature
 
-        previous = self.current if self._read_once else None
-        self._seen = signature(self.path)
-        config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
-        news = config != self.current or problems != self.problems
-        self.current, self.problems, self._read_once = config, problems, True
-        return news
+        async with self._reading:  # what was read first must not be put in force last
+            previous = self.current if self._read_once else None
+            self._seen = signature(self.path)
+            config, problems = await anyio.to_thread.run_sync(_read, self.path, previous)
+            news = config != self.current or problems != self.problems
+            self.current, self.problems, self._read_once = config, problems, True
+            return news
 
     async def watch(self, on_news: Callable[[], Awaitable[None]]) -> None:
         """Reload whenever the file changes; runs until cancelled."""
@@ -55,6 +59,13 @@ class Configuration:
                 await on_news()
 
         await watch(self.path, changed, self._seen)
+
+    async def refresh_schema(self) -> None:
+        """Keep the schema beside the user's own file up to date; what others named is theirs."""
+        if self.path == default_config_path():
+            from sidekicks_bridge.config.first_run import refresh_schema
+
+            await anyio.to_thread.run_sync(refresh_schema, self.path)
 
     async def view(self) -> ConfigView:
         """The file's text and problems."""

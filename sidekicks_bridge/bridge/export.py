@@ -49,9 +49,9 @@ async def export_channel(
     progress: Callable[[int], None] = lambda _count: None,
 ) -> int:
     """Write the whole history to ``path`` (0600), replacing it in one step; how many messages were written."""
-    temporary = path.with_name(f".{path.name}.part")
     count = 0
     try:
+        temporary = path.with_name(f".{path.name}.part")
         descriptor = await anyio.to_thread.run_sync(private_file, temporary)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.truncate()
@@ -63,8 +63,9 @@ async def export_channel(
                 count += len(messages)
                 progress(count)
         temporary.replace(path)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # ValueError: a path that no file can have
+        cause = problem.strerror if isinstance(problem, OSError) else problem
         raise SidekicksError(
-            "invalidParams", f"The file {path} cannot be written: {problem.strerror}.", {"path": str(path)}
+            "invalidParams", f"The file {path} cannot be written: {cause}.", {"path": str(path)}
         ) from problem
     return count

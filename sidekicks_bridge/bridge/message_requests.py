@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
 from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.events import DraftChanged
 from sidekicks_bridge.protocol.requests import (
     Accepted,
     Attention,
@@ -20,6 +21,8 @@ from sidekicks_bridge.protocol.requests import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.channels.channel import Channel
@@ -49,6 +52,8 @@ class MessageRequests:
             folder=client.folder,
             forbidden=_forbidden(channel, client),
         )
+        if self._bridge.preferences.draft(channel.id) == params.text:
+            self._keep_draft(channel, client, "")  # it was sent: the other composers are empty again, too
         return SentMessage(message_id=delivery.message.id, route=delivery.route)
 
     def _check_size(self, params: wire.SendMessage) -> None:
@@ -116,22 +121,21 @@ class MessageRequests:
         """`message/complete`: LSP CompletionItems for a composer that is no LSP document."""
         offset = _code_points(params.text, params.offset)
         channel = self._bridge.directory.get(params.channel_id)
-        return Completions(
-            items=[completion_item(item, params.text) for item in self.suggest(channel, params.text, offset)]
-        )
+        items = self.suggest(channel, params.text, offset)
+        return Completions(items=completion_items(items, lambda at: _position(params.text, at)))
 
     def suggest(self, channel: Channel | None, text: str, offset: int) -> list[Suggestion]:
         """What completes before ``offset`` (code points): in a channel's composer, or (None) in an ordinary buffer."""
         bridge = self._bridge
-        members = list(channel.state.members) if channel else []
-        direct = channel is not None and channel.state.stored.kind == "direct"
         specs = bridge.configuration.current.agents
+        members = channel.state.members if channel else {spec.name for spec in specs}
+        direct = channel is not None and channel.state.stored.kind == "direct"
         choices = [Choice(spec.name, spec.title, spec.description, spec.name in members) for spec in specs]
-        if channel is None:
-            return complete_mention(text, offset, [Choice(c.name, c.title, c.description, True) for c in choices])
-        commands = {spec.name: bridge.announced.of(spec.name) for spec in specs}
         mentions = [] if direct else complete_mention(text, offset, choices)
-        return mentions or complete_command(text, offset, members, commands, mentions_count=not direct)
+        if mentions or channel is None:
+            return mentions
+        commands = {spec.name: bridge.announced.of(spec.name) for spec in specs}
+        return complete_command(text, offset, list(members), commands, mentions_count=not direct)
 
     async def remove(self, _client: Client, params: wire.MessageRef) -> Empty:
         """`message/remove`."""
@@ -149,14 +153,17 @@ class MessageRequests:
         await self._bridge.directory.get(params.channel_id).cancel(params.turn_id)
         return Empty()
 
-    async def retry(self, _client: Client, params: wire.MessageRef) -> Empty:
+    async def retry(self, client: Client, params: wire.MessageRef) -> Empty:
         """`turn/retry`: the answer's agent is prompted anew with the same message."""
         message = await self._bridge.store.message(params.message_id)
         if message is None:
             raise SidekicksError(
                 "messageNotFound", f"There is no message {params.message_id!r}.", {"messageId": params.message_id}
             )
-        await self._bridge.directory.get(message.channel_id).retry(message)
+        channel = self._bridge.directory.get(message.channel_id)
+        if problem := _forbidden(channel, client):
+            raise SidekicksError("untrusted", problem)
+        await channel.retry(message, client.folder)
         return Empty()
 
     async def answer_permission(self, _client: Client, params: wire.AnswerPermission) -> Accepted:
@@ -170,15 +177,28 @@ class MessageRequests:
         """`attention/list`."""
         return Attention(items=attention(self._bridge.directory.all()))
 
-    async def set_draft(self, _client: Client, params: wire.ChannelText) -> Empty:
-        """`draft/set`."""
-        self._bridge.preferences.set_draft(self._bridge.directory.get(params.channel_id).id, params.text)
+    async def set_draft(self, client: Client, params: wire.ChannelText) -> Empty:
+        """`draft/set`: kept, and shown to the others."""
+        self._keep_draft(self._bridge.directory.get(params.channel_id), client, params.text)
         return Empty()
 
+    def _keep_draft(self, channel: Channel, client: Client, text: str) -> None:
+        preferences = self._bridge.preferences
+        if text != (preferences.draft(channel.id) or ""):
+            preferences.set_draft(channel.id, text)
+            channel.tell_others(DraftChanged(channel_id=channel.id, text=text), client)
 
-def completion_item(item: Suggestion, text: str) -> dict[str, Any]:
-    """A suggestion as an LSP CompletionItem; its positions count UTF-16 units in ``text``."""
-    replaced = {"start": _position(text, item.start), "end": _position(text, item.end)}
+
+def completion_items(items: list[Suggestion], position: Callable[[int], dict[str, int]]) -> list[dict[str, Any]]:
+    """Suggestions as LSP CompletionItems; ``position`` is an offset (code points) as an LSP position.
+
+    Plain dicts: with hundreds of agents, the library's objects would cost more than all the rest.
+    """
+    positions = {at: position(at) for at in {end for item in items for end in (item.start, item.end)}}
+    return [_completion_item(item, {"start": positions[item.start], "end": positions[item.end]}) for item in items]
+
+
+def _completion_item(item: Suggestion, replaced: dict[str, Any]) -> dict[str, Any]:
     fields = {
         "label": item.label,
         "kind": 3 if item.label.startswith("/") else 6,  # Function, Variable

@@ -73,7 +73,7 @@ class Scribe:
         if not text and not prompt.unseen:
             turn.say("There was nothing in that message to note.")
             return
-        kept = [*prompt.unseen, Message(prompt.speaker, text)]
+        kept = _in_order(prompt, Message(prompt.speaker, text), self._name)
         self._channel = prompt.channel or self._channel
         self._unwritten.extend(kept)
         if self._write(turn, entry(f"from #{prompt.channel}" if prompt.channel else "note", kept)):
@@ -151,6 +151,20 @@ class Scribe:
 
     def _diff(self, old: str | None, new: str) -> Json:
         return {"type": "diff", "path": self._notes.path, "oldText": old, "newText": new}
+
+
+def _in_order(prompt: Prompt, own: Message, name: str) -> list[Message]:
+    """What was said, the question before its answers.
+
+    A message to several (`@scout where …? @scribe keep that`) reaches this agent after the others answered it.
+    """
+    before = list(prompt.unseen)
+    answers: list[Message] = []
+    mentioned = own.text.lower().find(f"@{name.lower()}")
+    if "@" in own.text[: max(mentioned, 0)]:
+        while before and before[-1].speaker != USER:
+            answers.insert(0, before.pop())
+    return [*before, own, *answers]
 
 
 def _what(prompt: Prompt) -> str:

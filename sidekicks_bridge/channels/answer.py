@@ -63,8 +63,8 @@ class Answer:
 
     @property
     def has_text(self) -> bool:
-        """Whether anything was said in words."""
-        return any(isinstance(part, TextPart) for part in self._parts)
+        """Whether anything was said in words; white space says nothing."""
+        return any(isinstance(part, TextPart) and part.text.strip() for part in self.message.parts)
 
     def has_tool(self, tool_call_id: str) -> bool:
         """Whether the message holds that tool call."""

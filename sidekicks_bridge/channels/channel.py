@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
+    from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
@@ -85,6 +86,24 @@ class Channel:
     def _close(self, subscriber: Subscriber) -> None:
         if subscriber in self.state.subscribers:
             self.state.subscribers.remove(subscriber)
+
+    def tell_others(self, event: Wire, client: Subscriber) -> None:
+        """Tell everybody who has opened the channel but the one that caused the event."""
+        self.inbox.cast(self.state.emit, event, client)
+
+    async def mark_read(self, seq: int) -> int | None:
+        """Move the read mark to ``seq``, or as far as there is something to read; None if it is there already."""
+        return await self.inbox.call(self._mark_read, seq)
+
+    async def _mark_read(self, seq: int) -> int | None:
+        state = self.state
+        seq = min(seq, state.last_seq)
+        if seq <= state.read_mark:
+            return None
+        state.read_mark = seq
+        state.unread = await state.env.store.unread(self.id, seq)
+        state.failures = [failure for failure in state.failures if failure.seq > seq]
+        return seq
 
     async def page(self, before: int | None, after: int | None, limit: int) -> MessagePage:
         """A page of messages; the newest page ends with the unfinished ones."""
@@ -161,16 +180,16 @@ class Channel:
         )
         delivery = Delivery(message, route, folder)
         if route.to:
-            await self._queue(delivery)
+            await self._queue(delivery, token)
         else:
-            await self._store_unanswered(delivery)
+            await self._store_unanswered(delivery, token)
         if token is not None:
             self._sent[token] = delivery
             if len(self._sent) > _TOKENS_KEPT:
                 self._sent.popitem(last=False)
         return delivery
 
-    async def _queue(self, delivery: Delivery) -> None:
+    async def _queue(self, delivery: Delivery, token: str | None) -> None:
         state, env = self.state, self.state.env
         turns = [
             PendingTurn(env.ids.new(), self.id, target.agent, target.command, delivery) for target in delivery.route.to
@@ -179,11 +198,11 @@ class Channel:
         await self.voices.end_late()
         state.queued[delivery.message.id] = delivery.message
         state.turns += turns
-        state.emit(MessageUpdated(channel_id=self.id, message=delivery.message))
+        state.emit(MessageUpdated(channel_id=self.id, message=delivery.message, client_token=token))
         self.flow.announce()
         self.flow.advance()
 
-    async def _store_unanswered(self, delivery: Delivery) -> None:
+    async def _store_unanswered(self, delivery: Delivery, token: str | None) -> None:
         """Nobody answers: the message is in the log at once, with one system message that carries the problem."""
         state, env = self.state, self.state.env
         message, problem = delivery.message, delivery.route.problem
@@ -198,7 +217,8 @@ class Channel:
             raise
         for one in told:
             state.remember(one)
-            state.emit(MessageUpdated(channel_id=self.id, message=one))
+            mine = token if one is message else None
+            state.emit(MessageUpdated(channel_id=self.id, message=one, client_token=mine))
         state.last_message_at = message.created_at
         env.channel_changed()
         delivery.settled.set()
@@ -209,11 +229,11 @@ class Channel:
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 
-    async def retry(self, message: Message) -> None:
+    async def retry(self, message: Message, folder: str | None) -> None:
         """Prompt the agent of a failed or interrupted answer anew with the same user's message."""
-        await self.inbox.call(self._retry, message)
+        await self.inbox.call(self._retry, message, folder)
 
-    async def _retry(self, answer: Message) -> None:
+    async def _retry(self, answer: Message, folder: str | None) -> None:
         env = self.state.env
         asked = await env.store.message(answer.in_reply_to) if answer.in_reply_to else None
         agent = answer.author.name
@@ -222,7 +242,7 @@ class Channel:
         await self._load_log()
         route = explain(text_of(asked.parts), self.state.routing_view(None))
         command = next((target.command for target in route.to if target.agent == agent), None)
-        delivery = Delivery(asked, route, None)
+        delivery = Delivery(asked, route, folder)
         turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
         await env.journal.write(PutTurn(turn.stored()))
         self.state.turns.append(turn)
@@ -259,10 +279,16 @@ class Channel:
 
     async def _answer_permission(self, request_id: str, option_id: str | None) -> bool:
         accepted = self.permissions.answer(request_id, option_id)
-        running = self.flow.running
-        if running and running.answer and not self.permissions.waiting(running.answer):
-            self.flow.set_state(running, "tool")
+        self._asked_no_more()
         return accepted
+
+    def _asked_no_more(self) -> None:
+        """A question is over: without another one the turn goes on."""
+        running = self.flow.running
+        if running is None or running.answer is None or running.state != "awaitingPermission":
+            return
+        if not self.permissions.waiting(running.answer):
+            self.flow.set_state(running, "tool")
 
     async def cancel_all(self) -> None:
         """Cancel every turn here."""
@@ -290,7 +316,11 @@ class Channel:
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""
-        self.inbox.cast(self.permissions.withdraw, ask)
+        self.inbox.cast(self._withdraw, ask)
+
+    def _withdraw(self, ask: PermissionAsk) -> None:
+        self.permissions.withdraw(ask)
+        self._asked_no_more()
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -300,5 +330,5 @@ class Channel:
         self.inbox.close()
 
     async def _interrupt(self) -> None:
-        await self.voices.end_late()
+        await self.voices.end_late(asking=True)
         await self.flow.interrupt()

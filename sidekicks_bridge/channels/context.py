@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.code_spans import closing_line
@@ -28,6 +28,8 @@ class Utterance:
     name: str | None
     text: str
     attached: tuple[str, ...] = ()
+    whole: bool = True
+    """Whether ``text`` is all that was said."""
 
     @property
     def speaker(self) -> str:
@@ -61,6 +63,11 @@ def utterance(message: Message) -> Utterance | None:
     if not text.strip() and not attached:
         return None
     return Utterance(message.seq, message.author.kind, message.author.name, text, attached)
+
+
+def beginning(said: Utterance, characters: int) -> Utterance:
+    """The utterance with no more than that of its text: what context can carry at most need not stay in memory."""
+    return said if len(said.text) <= characters else replace(said, text=said.text[:characters], whole=False)
 
 
 def text_of(parts: Iterable[Part]) -> str:
@@ -115,15 +122,18 @@ def build(
 
 
 def _line(said: Utterance, characters: int) -> tuple[str, bool]:
-    body, was_cut = cut(said.text, characters)
+    body, was_cut = cut(said.text, characters, whole=said.whole)
     for path in said.attached:
         body += f"\n[attached: {path}]" if body else f"[attached: {path}]"
     return f"{said.speaker}: {indent(body)}", was_cut
 
 
-def cut(text: str, characters: int) -> tuple[str, bool]:
-    """``text`` cut at ``characters`` code points; an open fence is closed, so that what follows is not code."""
-    if len(text) <= characters:
+def cut(text: str, characters: int, *, whole: bool = True) -> tuple[str, bool]:
+    """``text`` cut at ``characters`` code points; an open fence is closed, so that what follows is not code.
+
+    ``whole``: whether ``text`` is all of it; else it is cut wherever it ends.
+    """
+    if whole and len(text) <= characters:
         return text, False
     kept = text[:characters] + CUT_MARK  # the mark may stand behind marks that would have closed a fence
     closing = closing_line(kept)

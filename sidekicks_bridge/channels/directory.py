@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.config.model import ChannelSpec
 
 _DECLARED = "declared/"
+LOADED_MESSAGES = 20
+"""How many of the newest messages are looked at when a channel is loaded: for its last time and unread failures."""
 
 
 class Directory:
@@ -55,11 +57,13 @@ class Directory:
         for stored in await store.channels():
             channel = self._add(stored, await store.members(stored.id))
             state = channel.state
-            newest = (await store.page(stored.id, limit=1)).messages
+            newest = (await store.page(stored.id, limit=LOADED_MESSAGES)).messages
             state.last_seq = await store.last_seq(stored.id)
             state.last_message_at = newest[-1].created_at if newest else None
             state.read_mark = self._read_mark(stored.id)
             state.unread = await store.unread(stored.id, state.read_mark)
+            for message in newest:
+                state.note_failure(message)
         await recover(self._env, self._channels)
         for channel in self._channels.values():
             self._env.spawn(channel.run)
@@ -125,15 +129,20 @@ class Directory:
 
     async def _direct(self, agent: str, root: str | None) -> Channel:
         name = self.agent_name(agent)
-        for channel in self._channels.values():
-            stored = channel.state.stored
-            if stored.kind == "direct" and stored.agent == name and stored.root == root:
-                return channel
+        if known := self._direct_with(name, root):
+            return known
         now = self._env.clock.now()
         stored = StoredChannel(
             id=self._env.ids.new(), kind="direct", agent=name, root=root, created_at=now, updated_at=now
         )
         return await self._store_new(stored, [name])
+
+    def _direct_with(self, agent: str | None, root: str | None) -> Channel | None:
+        for channel in self._channels.values():
+            stored = channel.state.stored
+            if stored.kind == "direct" and stored.agent == agent and stored.root == root:
+                return channel
+        return None
 
     async def _store_new(self, stored: StoredChannel, agents: list[str]) -> Channel:
         members = [
@@ -191,6 +200,17 @@ class Directory:
         stored.updated_at = self._env.clock.now()
         members = [PutMember(member.stored) for member in channel.state.members.values()]
         await self._env.journal.keep(PutChannel(stored), *members)
+
+    async def settle_root(self, channel: Channel, folder: str) -> None:
+        """Let a channel without a folder work in ``folder``: the first client's that opens it (design rule 13)."""
+        if channel.state.stored.root is None:
+            await self._inbox.call(self._settle_root, channel, folder)
+
+    async def _settle_root(self, channel: Channel, folder: str) -> None:
+        stored = channel.state.stored
+        taken = stored.kind == "direct" and self._direct_with(stored.agent, folder) is not None
+        if stored.root is None and not taken:
+            await self._update(channel, None, None, folder)
 
     async def delete(self, channel: Channel, confirm: str) -> None:
         """Delete a channel with its history; ``confirm`` must repeat its name (or its agent's)."""

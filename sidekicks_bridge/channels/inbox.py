@@ -78,9 +78,7 @@ class Inbox:
         while not self._closed:
             if not self._items:
                 self._arrived = anyio.Event()
-                with anyio.move_on_after(idle()) as limit:
-                    await self._arrived.wait()
-                if limit.cancelled_caught:
+                if not await _within(idle(), self._arrived):
                     await on_idle()
                 continue
             handler, args, reply = self._items.popleft()
@@ -88,6 +86,16 @@ class Inbox:
                 handler(*args)
             else:
                 await _answer(reply, handler, args)
+
+
+async def _within(seconds: float | None, event: anyio.Event) -> bool:
+    """Wait for the event; False: it took longer. No limit costs nothing, as between the chunks of an answer."""
+    if seconds is None:
+        await event.wait()
+        return True
+    with anyio.move_on_after(seconds):
+        await event.wait()
+    return event.is_set()
 
 
 async def _answer(reply: Reply[Any], handler: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:

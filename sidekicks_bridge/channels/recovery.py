@@ -31,8 +31,10 @@ async def recover(env: Env, channels: Mapping[str, Channel]) -> None:
             if message.seq is None:
                 _enter(message, channel)
                 changes.append(PutMessage(message))
-            changes.append(PutMessage(_interrupted(env, turn, channel)))
+            interrupted = _interrupted(env, turn, channel)
+            changes.append(PutMessage(interrupted))
             channel.state.unread += 1
+            channel.state.note_failure(interrupted)
         changes.append(EndTurn(turn.id))
     for channel in channels.values():
         for message in await env.store.queued(channel.id):

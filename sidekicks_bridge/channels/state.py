@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.channels.context import Limits, Utterance, build, unseen_by, utterance
+from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
 from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
 
@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 
 LOG_MESSAGES = 200
 """How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""
+
+LOG_CHARACTERS = 4000
+"""How much of each of them stays in memory, if context does not carry more."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An agent's answer that failed or was interrupted and that nobody has read yet."""
+
+    seq: int
+    agent: str
+    message_id: str
+    text: str
 
 
 @dataclass
@@ -70,6 +83,7 @@ class ChannelState:
         self.read_mark = 0
         self.unread = 0
         self.last_message_at: str | None = None
+        self.failures: list[Failure] = []
         self.queued: dict[str, Message] = {}
         self.turns: list[PendingTurn] = []
         self.subscribers: list[Subscriber] = []
@@ -109,9 +123,10 @@ class ChannelState:
         """Make somebody a member."""
         self.members[member.name] = MemberState(member)
 
-    def emit(self, event: Wire) -> None:
-        """Tell everybody who has opened the channel; one who cannot keep up is dropped."""
-        slow = [subscriber for subscriber in self.subscribers if not subscriber.notify(event)]
+    def emit(self, event: Wire, but: Subscriber | None = None) -> None:
+        """Tell everybody (``but`` one) who has opened the channel; one who cannot keep up is dropped."""
+        told = [subscriber for subscriber in self.subscribers if subscriber is not but]
+        slow = [subscriber for subscriber in told if not subscriber.notify(event)]
         for subscriber in slow:
             self.subscribers.remove(subscriber)
 
@@ -135,7 +150,15 @@ class ChannelState:
         if said := utterance(message):
             if len(self._log) == LOG_MESSAGES:
                 self._log_from = self._log[0].seq + 1
-            self._log.append(said)
+            self._log.append(beginning(said, max(LOG_CHARACTERS, self.context_limits().characters)))
+
+    def note_failure(self, message: Message) -> None:
+        """Keep a failed or interrupted answer until it was read."""
+        turn, seq = message.turn, message.seq
+        if turn is None or seq is None or turn.stop_reason not in ("failed", "interrupted") or seq <= self.read_mark:
+            return
+        why = turn.error.message.partition("\n")[0] if turn.error else "it was interrupted."
+        self.failures.append(Failure(seq, message.author.name or "", message.id, why))
 
     def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
         """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""

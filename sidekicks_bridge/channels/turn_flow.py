@@ -83,17 +83,25 @@ class TurnFlow:
                 ) as lease:
                     await self._inbox.call(self._begin, turn)
                     result = await self._converse(turn, lease)
-                    await self._inbox.call(self._finish, turn, result, None)
+                    await self._report(turn, result, None)
             except SidekicksError as error:
                 if error.code != "shuttingDown":
-                    await self._inbox.call(self._finish, turn, None, error)
+                    await self._report(turn, None, error)
             except Exception as bug:  # a child task's failure is contained: the turn fails, the channel goes on
                 _log.exception("turn %s of %s", turn.id, turn.agent)
                 failure = SidekicksError("turnFailed", f"A bug in the bridge ended this turn ({type(bug).__name__}).")
-                await self._inbox.call(self._finish, turn, None, failure)
+                await self._report(turn, None, failure)
         if turn.scope.cancelled_caught:
-            await self._inbox.call(self._finish, turn, PromptResult("cancelled"), None)
+            await self._report(turn, PromptResult("cancelled"), None)
         self._inbox.cast(self.advance)  # only now: the lease has been given back
+
+    async def _report(self, turn: PendingTurn, result: PromptResult | None, error: SidekicksError | None) -> None:
+        """Have the turn finished; a channel that was closed meanwhile has done so itself."""
+        try:
+            await self._inbox.call(self._finish, turn, result, error)
+        except SidekicksError as closed:
+            if closed.code != "shuttingDown":
+                raise
 
     async def _converse(self, turn: PendingTurn, lease: Lease) -> PromptResult:
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
@@ -119,10 +127,11 @@ class TurnFlow:
             events += entered
             changes += [PutMessage(message) for message in entered]
             changes += [PutMember(member.stored) for member in state.members.values()]
+            changes.append(self._touched(now))
         turn.started_at = now
         turn.state, turn.waits_for = "starting", None
         turn.answer = self.new_answer(turn.agent, turn.delivery.message.id, MessageTurn(id=turn.id, started_at=now))
-        await env.journal.keep(*changes, PutTurn(turn.stored()), self._touched(now))
+        await env.journal.keep(*changes, PutTurn(turn.stored()))
         for message in events:
             state.emit(MessageUpdated(channel_id=state.id, message=message))
         state.emit(MessageUpdated(channel_id=state.id, message=turn.answer.short_message()))
@@ -138,6 +147,7 @@ class TurnFlow:
         state.queued.pop(message.id, None)
         message.seq, message.state = state.next_seq(), "finished"
         state.remember(message)
+        state.last_message_at = message.created_at
         entered = [message]
         for target in turn.delivery.route.to:
             if target.agent not in state.members and state.stored.kind == "named":
@@ -208,6 +218,8 @@ class TurnFlow:
         await env.journal.keep(PutMember(member), PutPrompt(turn.answer.message.id, env.clock.now(), prompt))
         turn.session = session
         self.set_state(turn, "thinking")
+        if turn.command is None:
+            env.channel_changed()  # the cursor moved
         return blocks
 
     def set_state(self, turn: PendingTurn, now: TurnState) -> None:
@@ -219,9 +231,6 @@ class TurnFlow:
     async def _finish(self, turn: PendingTurn, result: PromptResult | None, error: SidekicksError | None) -> None:
         """A turn ended, however it did: its message is finished, stored, and the next turn begins."""
         if turn not in self._state.turns:
-            return
-        if turn.answer is None and turn.cancelled:
-            await self._drop_queued([turn])
             return
         if turn.answer is None:
             await self._begin(turn)
@@ -243,7 +252,7 @@ class TurnFlow:
         message_turn = answer.message.turn
         assert message_turn is not None
         message_turn.stop_reason, message_turn.error = reason, failure
-        message_turn.usage = usage or message_turn.usage
+        message_turn.usage = usage or turn.usage
         await self.finish_message(answer, turn)
 
     async def finish_message(self, answer: Answer, turn: PendingTurn | None) -> None:
@@ -264,7 +273,8 @@ class TurnFlow:
         state.remember(message)
         await env.journal.keep(*changes)
         state.unread += 1
-        state.last_message_at = now
+        state.note_failure(message)
+        state.last_message_at = message.created_at
         state.emit(MessageUpdated(channel_id=state.id, message=short(message)))
         if turn is not None:
             self._leave(turn)
@@ -278,17 +288,16 @@ class TurnFlow:
 
     async def cancel(self, turns: list[PendingTurn]) -> None:
         """Cancel turns: one that runs is told, queued ones disappear without their agents hearing of it."""
-        queued = [turn for turn in turns if not turn.begun and turn is not self._running]
+        waiting = [turn for turn in turns if not turn.begun]
         for turn in turns:
             turn.cancelled = True
-        await self._drop_queued(queued)
-        for turn in turns:
             if turn.session is not None:
                 turn.state = "cancelling"
                 turn.session.cancel()
                 self.announce()
-            elif turn not in queued:
+            else:
                 turn.scope.cancel()
+        await self._drop_queued(waiting)
 
     async def _drop_queued(self, turns: list[PendingTurn]) -> None:
         """Take queued turns away; a message none of whose turns is left, and that never began, goes with them."""

@@ -13,7 +13,7 @@ from sidekicks_bridge.store.contract import StoredTurn
 if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Session
     from sidekicks_bridge.channels.answer import Answer
-    from sidekicks_bridge.protocol.types import Message, Route, TurnState
+    from sidekicks_bridge.protocol.types import Message, Route, TurnState, Usage
 
 
 @dataclass
@@ -41,6 +41,8 @@ class PendingTurn:
     started_at: str | None = None
     answer: Answer | None = None
     session: Session | None = None
+    usage: Usage | None = None
+    """As reported last; part of the message once that is finished."""
     cancelled: bool = False
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.agents.contract import (
     CommandsUpdate,
+    OtherUpdate,
     SettingsUpdate,
     TextChunk,
     ThoughtChunk,
@@ -38,8 +39,8 @@ class Voices:
         self._last: dict[str, Answer] = {}
 
     def patience(self) -> float | None:
-        """How long to wait for more before late messages are finished; None: there are none."""
-        return LATE_SECONDS if self._late else None
+        """How long to wait for more before late messages are finished; None: there are none to finish."""
+        return LATE_SECONDS if any(not self._permissions.waiting(late) for late in self._late.values()) else None
 
     def late_answers(self) -> list[Answer]:
         """Messages outside a turn that still stream."""
@@ -64,11 +65,10 @@ class Voices:
             self._state.emit(delta)
 
     def _show_activity(self, turn: PendingTurn, update: SessionUpdate) -> None:
+        if turn.state == "awaitingPermission":
+            return  # the question stays on top whatever else the agent reports
         if isinstance(update, TextChunk):
-            if turn.state != "writing":
-                self._flow.set_state(turn, "writing")
-        elif turn.state == "awaitingPermission":
-            return
+            self._flow.set_state(turn, "writing")
         elif isinstance(update, ThoughtChunk):
             self._flow.set_state(turn, "thinking")
         elif isinstance(update, ToolCallUpdate):
@@ -78,6 +78,8 @@ class Voices:
     def _late_answer(self, agent: str, update: SessionUpdate) -> Answer | None:
         """What comes after a turn (or outside one) is a further message of that agent."""
         last = self._last.get(agent)
+        if isinstance(update, OtherUpdate):
+            return None  # of a kind nobody can show: no reason for a message
         if isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id):
             return None  # a tool call of the finished answer reports its end: the message is history
         if agent not in self._late:
@@ -87,10 +89,12 @@ class Voices:
             self._state.emit(MessageUpdated(channel_id=self._state.id, message=late.short_message()))
         return self._late[agent]
 
-    async def end_late(self) -> None:
-        """Finish the messages outside a turn."""
-        while self._late:
-            _, late = self._late.popitem()
+    async def end_late(self, *, asking: bool = False) -> None:
+        """Finish the messages outside a turn; those in which a question waits only if ``asking``."""
+        for agent, late in list(self._late.items()):
+            if self._permissions.waiting(late) and not asking:
+                continue
+            del self._late[agent]
             for delta in late.flush():
                 self._state.emit(delta)
             self._permissions.cancel_all(late)
@@ -109,8 +113,8 @@ class Voices:
             if member is not None:
                 member.usage = usage
             running = self._flow.running
-            if running and running.agent == agent and running.answer and running.answer.message.turn:
-                running.answer.message.turn.usage = usage
+            if running and running.agent == agent:
+                running.usage = usage
             self._state.emit(
                 UsageChanged(channel_id=self._state.id, agent=agent, used=usage.used, size=usage.size, cost=usage.cost)
             )

@@ -7,20 +7,50 @@ from __future__ import annotations
 
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+from anyio.abc import SocketAttribute
 
 from sidekicks_bridge import endpoint, ownership
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
+from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, only
+from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from anyio.abc import SocketStream
 
 PATIENCE = 30.0
 _STEP = 0.02
+
+
+def connection(
+    command: Sequence[str] | None,
+    config: str | None,
+    on_event: Callable[[str, bytes], None],
+    *,
+    folder: str | None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> AbstractAsyncContextManager[BridgeClient]:
+    """A connected client: of the running bridge or a hub; of one started by ``command`` where that is given.
+
+    Without Unix sockets a bridge of our own is started, and it says so if another one has the history open.
+    """
+    options = config_options(config)
+    if command is not None or not endpoint.supported():
+        return bridge(command or bridge_command(config), on_event, options=options, folder=folder, meanwhile=meanwhile)
+    try:
+        location = locate(config, trusted_workspace=Path.cwd())
+        ensure(location)
+    except SidekicksError as problem:
+        raise BridgeGone(problem.message) from problem
+    return attached(location.path, on_event, options=options, folder=folder, meanwhile=meanwhile)
 
 
 @asynccontextmanager
@@ -39,26 +69,23 @@ async def attached(
     """
     if not endpoint.supported():
         raise BridgeGone("This system has no Unix sockets, so the command line cannot attach to a bridge.")
-    async with anyio.create_task_group() as tasks:
-        way = _Way()
-        tasks.start_soon(way.find, config_path, start)
-        meanwhile()
-        await way.found.wait()
-        if way.problem is not None:
-            raise way.problem
-        assert way.place is not None
-        stream = await anyio.connect_unix(way.place)
-        endpoint.check_peer(stream.extra_attributes[anyio.abc.SocketAttribute.raw_socket]())
-        client = BridgeClient(stream, on_event)
-        tasks.start_soon(_converse, client)
-        try:
-            await client.initialize(options, folder)
-            yield client
-            await client.shut_down()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await stream.aclose()
-            tasks.cancel_scope.cancel()
+    try:
+        async with anyio.create_task_group() as tasks:
+            way = _Way()
+            tasks.start_soon(way.find, config_path, start)
+            meanwhile()
+            client, stream = await way.client(on_event)
+            tasks.start_soon(_converse, client)
+            try:
+                await client.initialize(options, folder)
+                yield client
+                await client.shut_down()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await stream.aclose()
+                tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise only(group) from None
 
 
 class _Way:
@@ -71,26 +98,39 @@ class _Way:
 
     async def find(self, config_path: Path, start: bool) -> None:
         try:
-            self.place = await anyio.to_thread.run_sync(reach, config_path, start)
+            self.place = await anyio.to_thread.run_sync(reach, config_path, start, abandon_on_cancel=True)
         except BridgeGone as problem:
             self.problem = problem
         self.found.set()
+
+    async def client(self, on_event: Callable[[str, bytes], None]) -> tuple[BridgeClient, SocketStream]:
+        """Connect as soon as the owner is found. Raises BridgeGone."""
+        await self.found.wait()
+        if self.problem is not None:
+            raise self.problem
+        assert self.place is not None
+        try:
+            stream = await anyio.connect_unix(self.place)
+            endpoint.check_peer(stream.extra(SocketAttribute.raw_socket))  # noqa: S610  # no Django here
+        except OSError as problem:
+            raise BridgeGone(f"The bridge cannot be reached: {problem}") from problem
+        return BridgeClient(stream, on_event), stream
 
 
 def reach(config_path: Path, start: bool) -> str:
     """The socket of the owner, started if need be; waits until it listens. Raises BridgeGone."""
     end = time.monotonic() + PATIENCE
-    started = False
     while time.monotonic() < end:
         holder = ownership.running(config_path)
         if holder is None:
             if not start:
                 raise BridgeGone("No bridge is running for this configuration.")
-            if not started:
-                from sidekicks_bridge.cli.hub import start_hub
+            from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
+            try:
                 start_hub(config_path)
-                started = True
+            except HubFailed as failed:
+                raise BridgeGone(str(failed)) from failed
         elif problem := ownership.other_version(holder):
             raise BridgeGone(problem)
         elif holder.socket is not None and _listens(holder.socket):
@@ -111,4 +151,4 @@ def _listens(place: str) -> bool:
 
 async def _converse(client: BridgeClient) -> None:
     wrong = await client.run()
-    client.hang_up(wrong or "The bridge has ended; start again to go on (nothing finished is lost).")
+    client.hang_up(wrong or "The bridge has ended; nothing finished is lost.")

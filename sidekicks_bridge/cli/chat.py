@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
-from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
 from sidekicks_bridge.cli.text import use_utf8
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from sidekicks_bridge.cli.chat_app import ChatApp
+    from sidekicks_bridge.cli.client import BridgeClient
 
 _HISTORY = 50
 
@@ -67,25 +69,23 @@ def _arguments(argv: list[str]) -> Namespace | int:
         arguments = parser.parse_args(argv)
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
-    arguments.history = min(max(arguments.history, 0), 500)
+    arguments.history = min(max(arguments.history, 1), 500)
     return arguments
 
 
 async def _run(arguments: Namespace, command: Sequence[str] | None) -> int:
     on_screen = sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
     talk = _on_screen if on_screen else _plainly
-    return await talk(arguments, command or bridge_command(arguments.config))
+    return await talk(arguments, command)
 
 
-async def _plainly(arguments: Namespace, command: Sequence[str]) -> int:
+async def _plainly(arguments: Namespace, command: Sequence[str] | None) -> int:
     from sidekicks_bridge.cli.plain import talk_plainly
 
-    return await talk_plainly(
-        command, config_options(arguments.config), arguments.channel, allow=arguments.allow == "once"
-    )
+    return await talk_plainly(command, arguments.config, arguments.channel, allow=arguments.allow == "once")
 
 
-async def _on_screen(arguments: Namespace, command: Sequence[str]) -> int:
+async def _on_screen(arguments: Namespace, command: Sequence[str] | None) -> int:
     folder = str(Path.cwd())
     apps: list[ChatApp] = []
 
@@ -93,12 +93,15 @@ async def _on_screen(arguments: Namespace, command: Sequence[str]) -> int:
         if apps:  # what comes before is in the state that the app asks for first
             apps[0].event(name, raw)
 
-    options = config_options(arguments.config)
-    async with bridge(command, on_event, options=options, folder=folder, meanwhile=_load_screen) as client:
+    def connect(meanwhile: Callable[[], None] = lambda: None) -> AbstractAsyncContextManager[BridgeClient]:
+        return connection(command, arguments.config, on_event, folder=folder, meanwhile=meanwhile)
+
+    async with connect(_load_screen) as client:
         from sidekicks_bridge.cli.chat_app import ChatApp
+        from sidekicks_bridge.cli.chat_attachment import Attachment
         from sidekicks_bridge.cli.chat_model import ChatModel
 
-        app = ChatApp(client, ChatModel(folder, 80), arguments.history)
+        app = ChatApp(Attachment(client, connect), ChatModel(folder, 80), arguments.history)
         apps.append(app)
         await app.run(arguments.channel)
     return OK

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from sidekicks_bridge.cli import render, status
+from sidekicks_bridge.cli import render
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
+from sidekicks_bridge.cli.chat_draft import Draft
 from sidekicks_bridge.cli.chat_keys import HELP, bindings
+from sidekicks_bridge.cli.chat_preview import Preview
 from sidekicks_bridge.cli.chat_questions import ChatQuestions
 from sidekicks_bridge.cli.chat_screen import Screen
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
@@ -22,64 +24,73 @@ from sidekicks_bridge.cli.composer import BridgeCompleter, Composer
 from sidekicks_bridge.cli.picker import Picker, Question
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, Line, indented
 from sidekicks_bridge.cli.text import safe
+from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.events import BridgeStopping, DraftChanged, MessageUpdated
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     Accepted,
     AnswerPermission,
     CancelTurn,
     ChannelRef,
-    ChannelText,
     Empty,
     ListMessages,
     MarkRead,
     MessagePage,
     OpenChannel,
     OpenedChannel,
-    PreparedCommands,
     SendMessage,
     SentMessage,
 )
 from sidekicks_bridge.protocol.requests import State as BridgeState
-from sidekicks_bridge.protocol.types import Route
+from sidekicks_bridge.protocol.types import Permission
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from anyio.abc import TaskGroup
 
+    from sidekicks_bridge.cli.chat_attachment import Attachment
     from sidekicks_bridge.cli.chat_model import ChatModel
     from sidekicks_bridge.protocol.types import Channel
 
 _FRAME = 0.04
 _TICK = 0.25
-_PAUSE_IN_TYPING = 0.08
 _TWICE = 1.0
 _ROWS_BELOW = 10
 """Rows kept free for what stands below the live area: composer, completions, toolbar."""
 _ROWS_OF_LIST = 16
+_MOST_MESSAGES = 500
+"""How many messages a snapshot may hold: after a gap, all that may have come in it."""
 
 
 class ChatApp:
     """One run of the terminal client. Its methods without ``async`` are what keys call: they return at once."""
 
-    def __init__(self, client: BridgeClient, model: ChatModel, history: int) -> None:
-        self.client = client
+    def __init__(self, attachment: Attachment, model: ChatModel, history: int) -> None:
+        self.attachment = attachment
         self.model = model
         self.picker = Picker()
-        self.composer = Composer(BridgeCompleter(client, self.channel_id), self._typed)
+        self.composer = Composer(BridgeCompleter(lambda: self.client, self.channel_id), self._typed)
+        self.draft = Draft(self.composer)
+        self.preview = Preview(self)
         self.questions = ChatQuestions(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
-        self._route: Route | None = None
+        self._tokens = Ulids()
+        self._arrived: set[str] = set()
+        self._gone: BridgeGone | None = None
         self._wake = anyio.Event()
-        self._retype = anyio.Event()
         self._tasks: TaskGroup | None = None
         self._interrupted = -_TWICE
-        self._prepared: set[str] = set()
         self._read: dict[str, int] = {}
 
+    @property
+    def client(self) -> BridgeClient:
+        """The connection to the bridge of now."""
+        return self.attachment.client
+
     async def run(self, ref: str | None) -> None:
-        """Talk until the person leaves; raises `BridgeGone` if the bridge leaves first."""
+        """Talk until the person leaves; raises `BridgeGone` when the bridge is gone and no other one comes up."""
         self.model.columns = self.screen.columns
         state = await self.client.request("sidekicks/state/get", Empty(), BridgeState, self.model.know)
         if PurePath(state.config.path).parent == PurePath(self.model.folder):
@@ -88,17 +99,18 @@ class ChatApp:
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             tasks.start_soon(self._draw)
-            tasks.start_soon(self._preview)
-            tasks.start_soon(self._watch_bridge)
+            tasks.start_soon(self.preview.run)
+            tasks.start_soon(self._stay_attached)
             tasks.start_soon(self._watch_signals)
             if first is not None:
                 self.do(self.open, first)
+            elif self.picker.question is None:
+                self.new_channel()
             await self.screen.app.run_async(handle_sigint=False)
-            if self.model.channel is not None and not self.client.ended.is_set():
-                await self._keep_draft(self.model.channel.id)
+            await self.keep_draft()
             tasks.cancel_scope.cancel()
-        if self.client.ended.is_set():
-            raise BridgeGone(self.client.end_reason + self._unsent())
+        if self._gone is not None:
+            raise BridgeGone(str(self._gone) + self._unsent())
 
     def channel_id(self) -> str | None:
         """The channel on screen."""
@@ -115,9 +127,17 @@ class ChatApp:
 
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
-        self.model.event(name, raw)
-        if name == "sidekicks/permission/requested":
+        event = self.model.event(name, raw)
+        if isinstance(event, Permission):
             self.screen.app.output.bell()
+            if event.channel_id == self.channel_id():
+                self.draft.make_room()
+        elif isinstance(event, DraftChanged):
+            self.draft.changed(event.channel_id, event.text, asked=self.question_open())
+        elif isinstance(event, MessageUpdated) and event.client_token is not None:
+            self._arrived.add(event.client_token)
+        elif isinstance(event, BridgeStopping):
+            self.attachment.stopping = True
         self.changed()
 
     def ask(self, question: Question) -> None:
@@ -129,30 +149,33 @@ class ChatApp:
     async def open(self, channel: Channel, *, carry: bool = False) -> None:
         """Bring ``channel`` on screen; what stands in the composer stays where it was, or comes along (``carry``)."""
         before = self.channel_id()
-        if before is not None and before != channel.id:
-            if not carry:
-                await self._keep_draft(before)
-                self.composer.put("")
+        again = before == channel.id
+        if before is not None and not again:
+            await self.draft.leave(self.client, carry=carry)
             await self.client.request("sidekicks/channel/close", ChannelRef(channel_id=before), Empty)
-        asked = OpenChannel(channel_id=channel.id, limit=self._history)
+        asked = OpenChannel(channel_id=channel.id, limit=_MOST_MESSAGES if again else self._history)
         snapshot = await self.client.request("sidekicks/channel/open", asked, OpenedChannel, self.model.opened)
         self.composer.remember(_typed_texts(snapshot))
-        if snapshot.draft and not self.composer.text:
-            self.composer.put(snapshot.draft)
-        self.questions.root = snapshot.other_root
-        if snapshot.other_root is not None:
-            self.questions.other_root()
+        self.draft.opened(channel.id, snapshot.draft or "")
+        if not again:
+            self.questions.root = snapshot.other_root
+            if snapshot.other_root is not None:
+                self.questions.other_root()
+        self.preview.ask()
         self.changed()
 
     def send(self) -> None:
         """Send what stands in the composer."""
+        self.attachment.want()
         if self.model.channel is None or not self.composer.text.strip():
             return
         if self.questions.root is not None:
             self.questions.other_root()
             return
-        self._route, self.screen.route = None, []
-        self.do(self._send, self.model.channel.id, self.composer.take())
+        self.preview.clear()
+        text = self.composer.take()
+        self.do(self.keep_draft)
+        self.do(self._send, self.model.channel.id, text)
 
     def cancel_or_leave(self) -> None:
         """Ctrl-C: cancel the running turn; leave when nothing runs, or the second time within a second.
@@ -179,7 +202,7 @@ class ChatApp:
 
     def accept_suggestion(self) -> bool:
         """Put the route's suggestion in place; False if there is none."""
-        return self.composer.accept(self._route.problem if self._route is not None else None)
+        return self.preview.accept()
 
     def pick_channel(self) -> None:
         """Ctrl-O."""
@@ -201,6 +224,7 @@ class ChatApp:
         """Enter in a list."""
         item = self.picker.chosen()
         if item is not None:
+            self.attachment.want()
             self.close_picker()
             self.do(item.pick)
 
@@ -256,20 +280,22 @@ class ChatApp:
         self.model.desk.close(request_id)
 
     async def _send(self, channel_id: str, text: str) -> None:
+        token = self._tokens.new()
+        message = SendMessage(channel_id=channel_id, text=text, client_token=token)
         try:
-            await self.client.request(
-                "sidekicks/message/send", SendMessage(channel_id=channel_id, text=text), SentMessage
-            )
+            await self.client.request("sidekicks/message/send", message, SentMessage)
         except (BridgeError, BridgeGone):
-            if not self.composer.text:
+            if token not in self._arrived and not self.composer.text:
                 self.composer.put(text)  # nothing typed is lost
             raise
+        finally:
+            self._arrived.discard(token)
 
     async def _earlier(self) -> None:
         channel_id, before = self.channel_id(), self.model.earliest
         if channel_id is None or before is None:
             return
-        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history or 50)
+        asked = ListMessages(channel_id=channel_id, before=before, limit=self._history)
         await self.client.request(
             "sidekicks/message/list", asked, MessagePage, lambda page: self.model.earlier(page.messages)
         )
@@ -280,8 +306,13 @@ class ChatApp:
         except BridgeError as refused:
             self.model.say(refused.message, ERROR)
         except BridgeGone:
-            return  # `_watch_bridge` ends the conversation and says why
+            return  # `_stay_attached` sees to it
         self.changed()
+
+    async def keep_draft(self) -> None:
+        """Tell the bridge what stands in the composer; without one it is told later."""
+        if not self.client.ended.is_set():
+            await self._guarded(self.draft.keep, self.client)
 
     async def _first_channel(self, state: BridgeState, ref: str | None) -> Channel | None:
         if ref is None:
@@ -295,10 +326,6 @@ class ChatApp:
             self.ask(self.questions.unknown_channel(unknown.name))
             return None
 
-    async def _keep_draft(self, channel_id: str) -> None:
-        draft = ChannelText(channel_id=channel_id, text=self.composer.text)
-        await self.client.request("sidekicks/draft/set", draft, Empty)
-
     def _unsent(self) -> str:
         return f"\nNot sent: {safe(self.composer.text)}" if self.composer.text.strip() else ""
 
@@ -307,7 +334,8 @@ class ChatApp:
         return f"message {slug(channel)} · @ agents · / commands · F1 keys" if channel else "Ctrl-O picks a channel"
 
     def _typed(self) -> None:
-        self._retype.set()
+        self.preview.ask()
+        self.attachment.want()
 
     async def _draw(self) -> None:
         """Draw at most one frame in 40 ms, and a slow tick while something runs."""
@@ -330,44 +358,30 @@ class ChatApp:
         screen.footer = model.footer()
         screen.draw(final)
         if final:
-            self._retype.set()
+            self.preview.ask()
         channel_id = self.channel_id()
         seq = model.read_up_to.get(channel_id or "", 0)
         if channel_id is not None and seq > self._read.get(channel_id, 0):
             self._read[channel_id] = seq
             self.do(self.client.request, "sidekicks/channel/markRead", MarkRead(channel_id=channel_id, seq=seq), Empty)
 
-    async def _preview(self) -> None:
-        """Ask where the text would go, after each pause in typing, one question at a time."""
-        while True:
-            await self._retype.wait()
-            await anyio.sleep(_PAUSE_IN_TYPING)
-            self._retype = anyio.Event()
-            channel_id, text = self.channel_id(), self.composer.text
-            route: Route | None = None
-            if channel_id is not None and text.strip():
-                await self._prepare(channel_id, text)
-                asked = ChannelText(channel_id=channel_id, text=text)
-                try:
-                    route = await self.client.request("sidekicks/message/preview", asked, Route)
-                except (BridgeError, BridgeGone):
-                    route = None
-            self._route = route
-            line = status.route_line(route, self.model.names, self.model.channels, self.model.columns) if route else []
-            self.screen.route = line
-            self.screen.app.invalidate()
-
-    async def _prepare(self, channel_id: str, text: str) -> None:
-        """The first `/` in a conversation lets the members announce their commands (design rule 8)."""
-        if text.lstrip().startswith("/") and channel_id not in self._prepared:
-            self._prepared.add(channel_id)
-            self.do(
-                self.client.request, "sidekicks/channel/prepare", ChannelRef(channel_id=channel_id), PreparedCommands
-            )
-
-    async def _watch_bridge(self) -> None:
-        await self.client.ended.wait()
+    async def _stay_attached(self) -> None:
+        self._gone = await self.attachment.hold(self._lost, self._back)
         self.leave()
+
+    def _lost(self, reason: str) -> None:
+        if self.attachment.stopping:
+            self.model.lost("The bridge was stopped.", "The bridge was stopped. Type, and it is started anew.")
+        else:
+            self.model.lost(reason, "The bridge has ended. Attaching again…")
+        self.preview.clear()
+        self.changed()
+
+    async def _back(self) -> None:
+        """There is a bridge again: show what became of the channel meanwhile. What is being typed stays."""
+        await self.client.request("sidekicks/state/get", Empty(), BridgeState, self.model.know)
+        if self.model.channel is not None:
+            await self._guarded(self.open, self.model.channel)
 
     async def _watch_signals(self) -> None:
         """Leave in order when the terminal closes or somebody ends us."""

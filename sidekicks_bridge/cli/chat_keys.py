@@ -25,7 +25,7 @@ HELP = (
     ("Ctrl+Q", "take back a queued message"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),
-    ("Ctrl+L", "clear the screen"),
+    ("Ctrl+L, Ctrl+Z", "clear the screen; go back to the shell, `fg` comes here again"),
     ("F1", "these keys"),
 )
 
@@ -46,6 +46,7 @@ def bindings(app: ChatApp) -> KeyBindings:
         ("f1", app.help),
     ):
         keys.add(key)(lambda event, act=act: act())
+    keys.add("c-z")(lambda event: event.app.suspend_to_background())
     keys.add("c-l")(lambda event: event.app.renderer.clear())
     return keys
 

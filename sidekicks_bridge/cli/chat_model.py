@@ -44,8 +44,10 @@ class ChatModel:
         self.storage: str | None = None
         self.problems = 0
         self.desynced = False
+        self.detached: str | None = None
         self.read_up_to: dict[str, int] = {}
         self.earliest: int | None = None
+        self._ended: str | None = None
         self._usage: dict[str, str] = {}
         self._views: list[MessageView] = []
         self._printed: set[str] = set()
@@ -53,9 +55,11 @@ class ChatModel:
         self._running: tuple[str, float] = ("", 0.0)
 
     def know(self, state: State) -> None:
-        """Everything outside channels, at the start."""
+        """Everything outside channels, at the start and whenever a new bridge was attached to."""
+        self.detached = None
         self.names.know(state.agents)
         self._know_channels(state.channels)
+        self.desk.keep({question.request_id for question in state.permissions})
         for question in state.permissions:
             self.desk.add(question)
         self.storage = None if state.storage.persistent else state.storage.reason or "it is in memory"
@@ -74,12 +78,32 @@ class ChatModel:
         self._usage = {
             member.name: render.usage_text(member.usage) for member in channel.members if member.usage is not None
         }
-        if not again:
+        messages = snapshot.messages
+        if again:
+            read = self.read_up_to.get(channel.id, 0)
+            messages = [message for message in messages if message.seq is None or message.seq > read]
+            self._abandon({message.id for message in messages})
+            if self._ended is not None:
+                self._settle()
+                self.say(self._ended)
+                self._ended = None
+        else:
             self._views = []
             self._out += self._title(snapshot)
-        self.earliest = next((message.seq for message in snapshot.messages if message.seq is not None), self.earliest)
-        for message in snapshot.messages:
+            self.earliest = next((message.seq for message in messages if message.seq is not None), self.earliest)
+        for message in messages:
             self._message(message)
+
+    def lost(self, why: str, now: str) -> None:
+        """The bridge has ended: ``now`` is shown until there is one again, and ``why`` stays in the scrollback."""
+        self._ended, self.detached = why, now
+        self.turns = []
+
+    def _abandon(self, known: set[str]) -> None:
+        """What was being written when the bridge was killed stays as far as it came; the history says the rest."""
+        for view in self._views:
+            if not view.finished and view.message.id not in known:
+                view.abandon()
 
     def earlier(self, messages: list[Message]) -> None:
         """Print a page of older messages, marked as such."""
@@ -100,19 +124,20 @@ class ChatModel:
         """Print lines."""
         self._out += lines
 
-    def event(self, name: str, raw: bytes) -> None:
-        """Take one notification; what a newer bridge says that we do not know is ignored."""
+    def event(self, name: str, raw: bytes) -> Wire | None:
+        """Take one notification, and answer it; what a newer bridge says that we do not know is ignored (None)."""
         kind = _EVENTS.get(name)
         if kind is None:
-            return
+            return None
         try:
             event = decode(raw, kind)
         except msgspec.ValidationError:
-            return
+            return None
         channel_id = getattr(event, "channel_id", None)
         if self.channel is not None and channel_id == self.channel.id:
             self._here(event)
         self._anywhere(event)
+        return event
 
     def resize(self, columns: int) -> None:
         """The terminal's width; what is printed from now on keeps to it."""
@@ -122,6 +147,11 @@ class ChatModel:
 
     def printable(self) -> list[Line]:
         """The lines that became final since the last call, in the order of the log."""
+        self._settle()
+        lines, self._out = self._out, []
+        return lines
+
+    def _settle(self) -> None:
         while self._views:
             view = self._views[0]
             self._out += view.settle()
@@ -131,14 +161,14 @@ class ChatModel:
             if view.message.seq is not None and self.channel is not None:
                 self.read_up_to[self.channel.id] = max(view.message.seq, self.read_up_to.get(self.channel.id, 0))
             del self._views[0]
-        lines, self._out = self._out, []
-        return lines
 
     def live(self, rows: int) -> list[Line]:
         """What stands between the scrollback and the composer, at most about ``rows`` high."""
         now = time.monotonic()
         mark = status.SPINNER[int(now * 8) % len(status.SPINNER)]
         below = self._waiting_lines(mark, now) + self._permission_lines(now, rows // 2)
+        if self.detached is not None:
+            below.append([(WARN, "■ " + self.detached)])
         moving = [line for view in self._views for line in view.live(mark)]
         room = max(rows - len(below), 3)
         return [clip(line, self.columns) for line in moving[-room:] + below]
@@ -246,7 +276,7 @@ class ChatModel:
             text = (
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
-            lines.append([(WARN, "⚿ " + text), (DIM, "  Ctrl-O goes there")])
+            lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
         return lines
 
     def footer(self) -> list[Line]:

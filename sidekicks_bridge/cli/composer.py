@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"(?:@\S*|^\s*/\S*|(?<=\s)/\S*)$")
 class BridgeCompleter(Completer):
     """Completion of `@` and `/` from the bridge, for the channel that ``channel_id`` names at that moment."""
 
-    def __init__(self, client: BridgeClient, channel_id: Callable[[], str | None]) -> None:
+    def __init__(self, client: Callable[[], BridgeClient], channel_id: Callable[[], str | None]) -> None:
         self._client = client
         self._channel_id = channel_id
 
@@ -49,7 +49,7 @@ class BridgeCompleter(Completer):
         offset = index_to_utf16(document.text, document.cursor_position)
         asked = CompleteText(channel_id=channel_id, text=document.text, offset=offset)
         try:
-            answer = await self._client.request("sidekicks/message/complete", asked, Completions)
+            answer = await self._client().request("sidekicks/message/complete", asked, Completions)
         except (BridgeError, BridgeGone):
             return
         for item in answer.items:

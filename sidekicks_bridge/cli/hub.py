@@ -8,81 +8,144 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidekicks_bridge import ownership, paths
+from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.private_files import private_file, private_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 
-IDLE_SECONDS = 60.0
-USAGE = """usage: sidekicks hub [--config FILE] [--idle SECONDS] [--log-level LEVEL]
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
 
-Own the configuration's history and agents without an editor. Ends when no client was attached and nothing ran for
-SECONDS (60). Started on demand by the command line, and by editors with `ui.keepRunning: true`.
+IDLE_SECONDS = 60.0
+LOG_BYTES = 1 << 20
+"""A log that has grown so big is begun anew by the next hub."""
+_START_SECONDS = 30.0
+_DESCRIPTION = """
+Own the configuration's history and agents without an editor. Started on demand by the command line, and by editors
+with `ui.keepRunning: true`. Ends when no client was attached and nothing ran or waited for a while; an open permission
+question waits.
 """
 
 
+class HubFailed(Exception):
+    """No hub came up; the message says why, or where that is written."""
+
+
 def main(argv: list[str]) -> int:
-    """Run a hub in this process. 0 at its end, also when a bridge already runs."""
-    from argparse import ArgumentParser
-
-    parser = ArgumentParser(prog="sidekicks hub", usage=USAGE.partition("\n")[0].removeprefix("usage: "))
-    parser.add_argument("--config", metavar="FILE")
-    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, metavar="SECONDS")
-    parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
-    try:
-        given = parser.parse_args(argv)
-    except SystemExit as leaving:
-        return 64 if leaving.code else 0
-    from sidekicks_bridge.cli.serve import start_logging
-
+    """Run a hub in this process. 0 at its end, also when a bridge already runs; 1: it cannot; 64: wrong usage."""
+    given = _arguments(argv)
+    if isinstance(given, int):
+        return given
     try:
         location = locate(given.config, trusted_workspace=Path.cwd())
         ensure(location)
-        claimed = ownership.claim(location.path, patience=0)
-    except (SidekicksError, ownership.OtherVersion, PermissionError) as refusal:
+        ready = _detach(location.path) if given.detach else _nothing
+        return _own(location.path, given, ready)
+    except (SidekicksError, ownership.OtherVersion, OSError) as refusal:
         print(f"sidekicks hub: {refusal}", file=sys.stderr)
         return 1
+
+
+def _arguments(argv: list[str]) -> Namespace | int:
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(prog="sidekicks hub", description=_DESCRIPTION)
+    parser.add_argument("--config", metavar="FILE", help="this configuration and no other")
+    parser.add_argument(
+        "--idle", type=float, default=IDLE_SECONDS, metavar="SECONDS", help="how long it waits for clients or work (60)"
+    )
+    parser.add_argument("--detach", action="store_true", help="go on in the background once it can be attached to")
+    parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
+    try:
+        return parser.parse_args(argv)
+    except SystemExit as leaving:
+        return 64 if leaving.code else 0
+
+
+def _own(config_path: Path, given: Namespace, ready: Callable[[], None]) -> int:
+    claimed = ownership.claim(config_path)
     if claimed.connection is not None:
         claimed.connection.close()
         print("sidekicks hub: a bridge already runs for this configuration", file=sys.stderr)
+        ready()
         return 0
     if claimed.held is None:
         print(f"sidekicks hub: {claimed.reason}", file=sys.stderr)
         return 1
+    from sidekicks_bridge.cli.serve import start_logging
+
     start_logging(given.log_level)
     import anyio
 
     from sidekicks_bridge.server.owner import Owner
 
-    return anyio.run(Owner(location.path, claimed.held).serve_hub, given.idle)
+    return anyio.run(Owner(config_path, claimed.held).serve_hub, given.idle, ready)
+
+
+def _nothing() -> None:
+    """Nobody waits to hear that the hub can be attached to."""
+
+
+def log_path(config_path: Path) -> Path:
+    """Where a detached hub writes what would go to standard error."""
+    return paths.data_dir(config_path) / "hub.log"
+
+
+def _detach(config_path: Path) -> Callable[[], None]:
+    """Go on as a process of its own session, with a log instead of the standard streams it was given.
+
+    Returns in the new process only: what to call once the hub can be attached to. Whoever started this one sees it end
+    then, with 0, or with 1 if the hub ended before.
+    """
+    private_folder(paths.data_dir(config_path))
+    read, write = os.pipe()
+    if os.fork():
+        os.close(write)
+        os._exit(0 if os.read(read, 1) else 1)
+    os.close(read)
+    os.setsid()
+    os.chdir(paths.data_dir(config_path))
+    log = private_file(log_path(config_path), os.O_APPEND)
+    if os.fstat(log).st_size > LOG_BYTES:
+        os.ftruncate(log, 0)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for given, own in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(given, own)
+    os.close(log)
+    os.close(nothing)
+
+    def ready() -> None:
+        os.write(write, b"1")
+        os.close(write)
+
+    return ready
 
 
 def start_hub(config_path: Path) -> None:
-    """Start a hub for the configuration, detached from this process and its terminal, unless a bridge runs."""
+    """Start a hub for the configuration, detached, unless a bridge runs; returns when one can be attached to.
+
+    Raises HubFailed.
+    """
     if ownership.running(config_path) is not None:
         return
     import subprocess
 
-    folder = paths.data_dir(config_path)
-    private_folder(folder)
-    log = private_file(folder / "hub.log")
+    command = own_program("hub", "--detach", "--config", str(config_path))
     try:
-        subprocess.Popen(
-            [sys.executable, "-m", "sidekicks_bridge", "hub", "--config", str(config_path)],
+        ended = subprocess.run(
+            command,
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            cwd=folder,
-            env=_environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=_START_SECONDS,
+            check=False,
         )
-    finally:
-        os.close(log)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, so that agents find their keys; the package is found from another folder too."""
-    root = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise HubFailed(f"The bridge could not be started: {problem}") from problem
+    if ended.returncode:
+        told = ended.stderr.decode("utf-8", "replace").strip().removeprefix("sidekicks hub: ")
+        raise HubFailed(f"The bridge could not be started: {told or f'{log_path(config_path)} says why.'}")

@@ -17,7 +17,7 @@ from sidekicks_bridge.cli.text import one_line, safe
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.protocol import events
 from sidekicks_bridge.protocol.parts import NoticePart, TextPart, ToolCallPart
-from sidekicks_bridge.protocol.requests import Accepted, AnswerPermission
+from sidekicks_bridge.protocol.requests import Accepted, AnswerPermission, OpenChannel, OpenedChannel
 from sidekicks_bridge.protocol.types import Permission
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _WANTED: dict[str, type[Wire]] = {
     event.name: event.params
     for event in events.EVENTS
-    if event.params in (events.MessageUpdated, events.MessageDelta, events.TurnChanged, Permission)
+    if event.params
+    in (events.MessageUpdated, events.MessageDelta, events.TurnChanged, events.ChannelDesynced, Permission)
 }
 _BAD_ENDS = frozenset({"failed", "interrupted", "cancelled", "refusal"})
 
@@ -71,7 +72,7 @@ class PlainListener:
         self._at_line_start = True
         self._tools: set[str] = set()
         self._watched = sys.stderr.isatty()
-        self._questions_in, self._questions = anyio.create_memory_object_stream[Permission](100)
+        self._tasks_in, self._tasks = anyio.create_memory_object_stream[Permission | events.ChannelDesynced](100)
 
     def know(self, state: State) -> None:
         """Learn the agents' titles."""
@@ -130,20 +131,36 @@ class PlainListener:
         if not exchange.done.is_set():
             raise BridgeGone(client.end_reason)
 
-    async def answer_permissions(self, client: BridgeClient) -> None:
-        """Answer every permission question of our turns as `--allow` says, naming it on stderr."""
-        async for question in self._questions:
-            kind = "allow_once" if self._allow else "reject_once"
-            chosen = next((option.option_id for option in question.options if option.kind == kind), None)
-            did = (
-                ("allowed once" if self._allow else "rejected") if chosen else "cancelled: it offers no answer for once"
-            )
-            self._tell(f"permission {did}: {self._title(question.agent)}: {one_line(question.tool_call.title)}")
-            answer = AnswerPermission(request_id=question.request_id, option_id=chosen)
-            try:
-                await client.request("sidekicks/permission/answer", answer, Accepted)
-            except BridgeError as refused:
-                self._tell(f"the answer was refused: {safe(refused.message)}")
+    async def serve(self, client: BridgeClient) -> None:
+        """What events ask of this client, to run beside the exchange: answers to permissions, opening again."""
+        async for task in self._tasks:
+            if isinstance(task, Permission):
+                await self._answer(client, task)
+            else:
+                asked = OpenChannel(channel_id=task.channel_id, keep_root=True)
+                await client.request("sidekicks/channel/open", asked, OpenedChannel, self._reopened)
+
+    async def _answer(self, client: BridgeClient, question: Permission) -> None:
+        """Answer a permission question as `--allow` says, naming it on stderr."""
+        kind = "allow_once" if self._allow else "reject_once"
+        chosen = next((option.option_id for option in question.options if option.kind == kind), None)
+        did = ("allowed once" if self._allow else "rejected") if chosen else "cancelled: it offers no answer for once"
+        self._tell(f"permission {did}: {self._title(question.agent)}: {one_line(question.tool_call.title)}")
+        answer = AnswerPermission(request_id=question.request_id, option_id=chosen)
+        try:
+            await client.request("sidekicks/permission/answer", answer, Accepted)
+        except BridgeError as refused:
+            self._tell(f"the answer was refused: {safe(refused.message)}")
+
+    def _reopened(self, opened: OpenedChannel) -> None:
+        """We were too slow for the events: go on from the snapshot."""
+        exchange = self._exchange
+        assert exchange is not None
+        for message in opened.messages:
+            if message.author.kind == "agent":  # notices were or are in the events
+                self._message(exchange, message)
+        exchange.began = True
+        self._take(exchange, events.TurnChanged(channel_id=exchange.channel_id, turns=opened.turns))
 
     def _take(self, exchange: Exchange, event: Wire) -> None:
         if isinstance(event, events.MessageDelta):
@@ -156,8 +173,10 @@ class PlainListener:
             exchange.began = exchange.began or bool(exchange.turns)
             if exchange.began and not exchange.turns:
                 exchange.done.set()
-        elif isinstance(event, Permission) and event.turn_id in exchange.turns:
-            self._questions_in.send_nowait(event)
+        elif isinstance(event, events.ChannelDesynced) or (
+            isinstance(event, Permission) and event.turn_id in exchange.turns
+        ):
+            self._tasks_in.send_nowait(event)
 
     def _message(self, exchange: Exchange, message: Message) -> None:
         if message.author.kind == "system":
@@ -166,6 +185,8 @@ class PlainListener:
                 if isinstance(part, NoticePart | TextPart):
                     self._tell(safe(part.text))
         if message.author.kind != "agent" or message.in_reply_to != exchange.message_id:
+            return
+        if message.id in exchange.answered | exchange.failed:
             return
         if (message.id, -1) not in self._printed:
             self._printed[message.id, -1] = 0

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sidekicks_bridge.cli import render
 from sidekicks_bridge.cli.markdown import MarkdownStream
 from sidekicks_bridge.cli.style import DIM, Line, indented, wrap
@@ -79,6 +81,10 @@ class MessageView:
         self.message = message
         for index, part in enumerate(message.parts):
             self._set(index, part)
+
+    def abandon(self) -> None:
+        """Nothing more will come, not even an end."""
+        self.message = replace(self.message, state="finished")
 
     def delta(self, event: MessageDelta) -> None:
         """The message grew."""

@@ -10,16 +10,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge import ownership
+from sidekicks_bridge import lock, ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
-from sidekicks_bridge.config.locate import locate
+from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.requests import BridgeStatus
     from sidekicks_bridge.protocol.types import Channel
 
-STOP_SECONDS = 10.0
+STOP_SECONDS = 5.0
 
 
 def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
@@ -32,8 +32,13 @@ def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
         return USAGE if leaving.code else OK
 
 
-def _config(given: Namespace) -> Path:
-    return locate(given.config, trusted_workspace=Path.cwd()).path
+def _owner(given: Namespace) -> tuple[Path, lock.Holder | None]:
+    """The configuration that is meant, and who owns its history now. Raises SidekicksError."""
+    location = locate(given.config, trusted_workspace=Path.cwd())
+    holder = ownership.running(location.path)
+    if holder is None and location.origin != "default":
+        ensure(location)  # a name that was mistyped must not look like a bridge that does not run
+    return location.path, holder
 
 
 def status(argv: list[str]) -> int:
@@ -41,17 +46,17 @@ def status(argv: list[str]) -> int:
     given = _arguments("sidekicks status", "Who owns the bridge, who is attached, what runs and what waits.", argv)
     if isinstance(given, int):
         return given
-    path = _config(given)
-    if ownership.running(path) is None:
-        print("null" if given.json else f"No bridge is running for {path}.")
-        return OK
     import anyio
 
     from sidekicks_bridge.cli.client import BridgeGone
 
     try:
+        path, holder = _owner(given)
+        if holder is None:
+            print("null" if given.json else f"No bridge is running for {path}.")
+            return OK
         found = anyio.run(_ask_status, path)
-    except BridgeGone as problem:
+    except (SidekicksError, BridgeGone) as problem:
         print(f"sidekicks status: {problem}", file=sys.stderr)
         return FAILED
     if given.json:
@@ -110,11 +115,10 @@ def stop(argv: list[str]) -> int:
     if isinstance(given, int):
         return given
     try:
-        path = _config(given)
+        path, holder = _owner(given)
     except SidekicksError as problem:
         print(f"sidekicks stop: {problem.message}", file=sys.stderr)
         return FAILED
-    holder = ownership.running(path)
     if holder is None or not holder.pid:
         print("null" if given.json else f"No bridge is running for {path}.")
         return OK

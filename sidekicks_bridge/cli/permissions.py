@@ -39,6 +39,11 @@ class PermissionDesk:
         self._since.pop(request_id, None)
         self._later.discard(request_id)
 
+    def keep(self, request_ids: set[str]) -> None:
+        """Close every question but these: there is a new bridge, and it knows no others."""
+        for request_id in set(self.open) - request_ids:
+            self.close(request_id)
+
     def current(self, channel_id: str | None) -> Permission | None:
         """The question on display in a channel: its oldest one."""
         return next((asked for asked in self.open.values() if asked.channel_id == channel_id), None)
@@ -74,7 +79,7 @@ class PermissionDesk:
 def card(question: Permission, names: Names, root: str | None, columns: int, rows: int) -> list[Line]:
     """The question as it stands in the live area, about ``rows`` lines high."""
     tool = question.tool_call
-    head: Line = [(WARN, "⚿ "), names.span(question.agent), (BOLD, " asks for permission: ")]
+    head: Line = [(WARN, "◆ "), names.span(question.agent), (BOLD, " asks for permission: ")]
     lines = wrap([*head, ("", one_line(tool.title))], columns, [("", "  ")])
     lines += indented(render.subject_lines(tool, root, columns - 4, rows), [("", "    ")])
     keys: Line = []
@@ -89,5 +94,5 @@ def reminder(question: Permission, names: Names, columns: int) -> Line:
     """The line of a question that was put aside."""
     who = names.title(question.agent)
     return clip(
-        [(WARN, "⚿ "), ("", f"{who} waits: {one_line(question.tool_call.title)}"), (DIM, "  Esc answers")], columns
+        [(WARN, "◆ "), ("", f"{who} waits: {one_line(question.tool_call.title)}"), (DIM, "  Esc answers")], columns
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
+from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel
 from sidekicks_bridge.cli.exit_codes import INTERRUPTED, OK
 from sidekicks_bridge.cli.listener import PlainListener
 from sidekicks_bridge.cli.say import Interrupt, outcome, send, tell_other_root
-from sidekicks_bridge.cli.spawn import bridge
 from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel
 from sidekicks_bridge.protocol.requests import State as BridgeState
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import Channel
 
 
-async def talk_plainly(command: Sequence[str], options: dict[str, Any], ref: str | None, *, allow: bool) -> int:
+async def talk_plainly(command: Sequence[str] | None, config: str | None, ref: str | None, *, allow: bool) -> int:
     """Send the lines of stdin and print the answers; the exit code is that of the last message that went wrong."""
     listener = PlainListener(allow=allow)
-    async with bridge(command, listener.on_event, options=options, folder=str(Path.cwd())) as client:
+    async with connection(command, config, listener.on_event, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
         if not state.storage.persistent:
@@ -38,7 +38,7 @@ async def talk_plainly(command: Sequence[str], options: dict[str, Any], ref: str
         tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
         async with anyio.create_task_group() as tasks:
             interrupt = Interrupt(client, channel.id)
-            tasks.start_soon(listener.answer_permissions, client)
+            tasks.start_soon(listener.serve, client)
             tasks.start_soon(interrupt.watch)
             code = await _talk(client, listener, channel.id)
             tasks.cancel_scope.cancel()

@@ -90,7 +90,7 @@ def permission_line(part: PermissionPart) -> Line:
         return [(DIM, "⊘ permission: not answered")]
     chosen = next((option for option in part.options if option.option_id == outcome.option_id), None)
     style = ERROR if chosen and chosen.kind.startswith("reject") else OK
-    return [(style, "⚿ "), (DIM, "permission: " + one_line(chosen.name if chosen else outcome.option_id or "", 60))]
+    return [(style, "◆ "), (DIM, "permission: " + one_line(chosen.name if chosen else outcome.option_id or "", 60))]
 
 
 def notice_lines(text: str, columns: int, style: str = WARN) -> list[Line]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel, slug
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import (
@@ -28,7 +29,6 @@ from sidekicks_bridge.cli.exit_codes import (
     USAGE,
 )
 from sidekicks_bridge.cli.listener import Exchange, PlainListener
-from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options
 from sidekicks_bridge.cli.text import safe, use_utf8
 from sidekicks_bridge.protocol.requests import CancelTurn, Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
 from sidekicks_bridge.protocol.requests import State as BridgeState
@@ -94,8 +94,7 @@ def _arguments(argv: list[str]) -> Namespace | int:
 
 async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -> int:
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
-    command, options = command or bridge_command(arguments.config), config_options(arguments.config)
-    async with bridge(command, listener.on_event, options=options, folder=str(Path.cwd())) as client:
+    async with connection(command, arguments.config, listener.on_event, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         listener.know(state)
         channel = await find_channel(client, state, arguments.channel)
@@ -106,7 +105,7 @@ async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel,
     asked = OpenChannel(channel_id=channel.id, limit=1, keep_root=True)
     tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(listener.answer_permissions, client)
+        tasks.start_soon(listener.serve, client)
         interrupt = Interrupt(client, channel.id)
         tasks.start_soon(interrupt.watch)
         exchange = await send(client, listener, channel.id, text)

@@ -27,6 +27,7 @@ Serve one client on standard input and output (LSP 3.17 framing). Editors start 
   --log-level LEVEL   debug, info, warning (default) or error, to standard error
 """
 _NOT_INITIALIZED = -32002
+_ATTEMPTS = 3
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -47,26 +48,39 @@ def main(argv: list[str]) -> int:
     try:
         location = locate_for(config, json.loads(first))
         ensure(location)
-        claimed = _claim(location.path)
+        return _serve(location.path, level, first, reader.rest)
     except SidekicksError as refusal:
-        _refuse(first, refusal.message, refusal.code)
-        return 1
-    except (OtherVersion, PermissionError) as refusal:
-        _refuse(first, str(refusal), code="protocolMismatch")
-        return 1
-    if claimed.connection is not None:
+        return _refuse(first, refusal.message, refusal.code)
+    except OtherVersion as refusal:
+        return _refuse(first, str(refusal), "protocolMismatch")
+    except PermissionError as refusal:
+        return _refuse(first, str(refusal), "storeUnavailable")
+
+
+def _serve(path: Path, level: str, first: bytes, rest: bytes) -> int:
+    """Relay to the owner, or own. An owner that ends just now is asked no more: the next claim finds who comes then."""
+    for _ in range(_ATTEMPTS):
+        claimed = _claim(path)
+        if claimed.connection is None:
+            return _own(path, claimed, level, first, rest)
         from sidekicks_bridge.relay import relay
 
-        return relay(claimed.connection, frame(first) + reader.rest)
-    return _own(location.path, claimed, level, first, reader.rest)
+        if (code := relay(claimed.connection, frame(first) + rest)) is not None:
+            return code
+    raise SidekicksError(
+        "storeUnavailable", "The running bridge ends every connection. Run `sidekicks stop`, and retry."
+    )
 
 
 def _claim(path: Path) -> Claim:
     """Own, or find who does; a configuration that wants its bridge to outlive windows gets a hub to relay to."""
     if wants_hub(path):
-        from sidekicks_bridge.cli.hub import start_hub
+        from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
-        start_hub(path)
+        try:
+            start_hub(path)
+        except HubFailed as problem:  # then this is the bridge, as long as its window is open
+            print(f"sidekicks serve: {problem}", file=sys.stderr)
     return claim(path)
 
 
@@ -96,7 +110,9 @@ def wants_hub(path: Path) -> bool:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-    return re.search(r"^\s*keepRunning:\s*true\b", text, re.MULTILINE) is not None and endpoint.supported()
+    return (
+        re.search(r"^[^#\n]*\bkeepRunning[\"']?\s*:\s*true\b", text, re.MULTILINE) is not None and endpoint.supported()
+    )
 
 
 def _options(argv: list[str]) -> tuple[str | None, str] | int:
@@ -149,6 +165,8 @@ def _parsed(body: bytes) -> dict[str, Any]:
         message = json.loads(body)
     except ValueError as problem:
         raise FramingError(f"The first message is not JSON: {problem}") from problem
+    except RecursionError as problem:
+        raise FramingError("The first message is nested too deeply.") from problem
     return message if isinstance(message, dict) else {}
 
 
@@ -167,7 +185,8 @@ def locate_for(given: str | None, message: dict[str, Any]) -> Location:
     return locate(given, named if isinstance(named, str) else None, trusted)
 
 
-def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:
+def _refuse(first: bytes, problem: str, code: str) -> int:
+    """Answer the handshake with the problem; the exit code."""
     print(f"sidekicks serve: {problem}", file=sys.stderr)
     error = {
         "code": -32803,
@@ -175,6 +194,7 @@ def _refuse(first: bytes, problem: str, code: str = "configInvalid") -> None:
         "data": {"code": code, "retryable": False, "details": {}},
     }
     _write(json.loads(first).get("id"), error)
+    return 1
 
 
 def _write(request_id: object, error: dict[str, Any]) -> None:

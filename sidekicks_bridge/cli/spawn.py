@@ -7,7 +7,6 @@ The bridge gets a session of its own, so that Ctrl-C in the terminal is the clie
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections import deque
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.stapled import StapledByteStream
 
-import sidekicks_bridge
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
+from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.cli.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     from anyio.abc import ByteReceiveStream, Process
 
@@ -39,12 +38,8 @@ def config_options(config: str | None) -> dict[str, Any]:
 
 
 def bridge_command(config: str | None) -> list[str]:
-    """How a bridge of our own is started.
-
-    By the path of its main file, and with ``-P``: the bridge begins in the user's folder, and a ``json.py`` there must
-    not be imported instead of Python's own.
-    """
-    command = [sys.executable, "-P", sidekicks_bridge.__file__.replace("__init__", "__main__"), "serve"]
+    """How a bridge of our own is started."""
+    command = own_program("serve")
     return command if config is None else [*command, "--config", str(Path(config).absolute())]
 
 
@@ -83,7 +78,7 @@ async def bridge(
                     await _end(process)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
-        raise _only(group) from None
+        raise only(group) from None
 
 
 async def _converse(client: BridgeClient, process: Process, last_words: deque[str]) -> None:
@@ -134,12 +129,19 @@ def _end_reason(process: Process, last_words: deque[str]) -> str:
     code = process.returncode
     how = "closed the connection" if code is None else f"ended with exit code {code}"
     words = "".join(f"\n  {safe(line)}" for line in last_words)
-    return f"The bridge {how}; start again to go on (nothing finished is lost).{words}"
+    return f"The bridge {how}; nothing finished is lost.{words}"
 
 
-def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one failure of a group, out of its wrapping; a group of several stays whole."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup) and len(found.exceptions) == 1:
-        found = found.exceptions[0]
-    return found
+def only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What to tell of a group of failures: that the bridge is gone (all else follows), or the only one there is."""
+    leaves = list(_leaves(group))
+    gone = next((leaf for leaf in leaves if isinstance(leaf, BridgeGone)), None)
+    return gone or (leaves[0] if len(leaves) == 1 else group)
+
+
+def _leaves(failure: BaseException) -> Iterator[BaseException]:
+    if isinstance(failure, BaseExceptionGroup):
+        for inner in failure.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield failure

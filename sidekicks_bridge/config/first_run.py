@@ -84,7 +84,7 @@ def create(path: Path) -> bool:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = _write_new(path)
-    _refresh_schema(path.parent / SCHEMA_FILE)
+    refresh_schema(path)
     return made
 
 
@@ -100,10 +100,12 @@ def _write_new(path: Path) -> bool:
     return True
 
 
-def _refresh_schema(path: Path) -> None:
+def refresh_schema(path: Path) -> None:
+    """Give the user's file ``path`` this version's schema beside it, by which editors complete. Never raises."""
+    schema = path.parent / SCHEMA_FILE
     text = config_schema_text()
     try:
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8", newline="\n")
+        if not schema.exists() or schema.read_text(encoding="utf-8") != text:
+            schema.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, UnicodeDecodeError):
         pass  # the editor's help is a convenience

@@ -59,6 +59,8 @@ def ensure(location: Location) -> None:
 
     Raises SidekicksError configInvalid (missing) or configUnwritable (cannot be made).
     """
+    if _exists(location.path):
+        return
     if location.origin == "default":
         from sidekicks_bridge.config.first_run import create
 
@@ -71,7 +73,7 @@ def ensure(location: Location) -> None:
                 "Name another one with --config.",
                 {"file": str(location.path)},
             ) from error
-    elif not location.path.exists():
+    else:
         named = {"argument": "by --config", "client": "by the editor", "environment": f"by ${VARIABLE}"}
         raise SidekicksError(
             "configInvalid",
@@ -79,3 +81,11 @@ def ensure(location: Location) -> None:
             "does not exist; correct the path, or make the file.",
             {"file": str(location.path)},
         )
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is such a file; a path that no file can have (too long, say) has none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

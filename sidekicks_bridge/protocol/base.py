@@ -5,13 +5,16 @@ Wire rules: camelCase, absent rather than null, unknown fields ignored.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 T = TypeVar("T")
+MOST = 2**53 - 1
+Integer = Annotated[int, msgspec.Meta(ge=-MOST, le=MOST)]
+"""A whole number that every language of a client can hold."""
 
 
 class Wire(msgspec.Struct, kw_only=True, omit_defaults=True, rename="camel"):

@@ -23,10 +23,15 @@ from sidekicks_bridge.protocol.types import (
 
 
 class MessageUpdated(Wire, kw_only=True):
-    """A message, whole: when it starts, changes state and finishes."""
+    """A message, whole: when it starts, changes state and finishes.
+
+    ``clientToken``: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+    its own message before the answer to that request is there. It is not kept.
+    """
 
     channel_id: str
     message: Message
+    client_token: str | None = None
 
 
 class MessageDelta(Wire, kw_only=True):
@@ -90,6 +95,16 @@ class PermissionResolved(Wire, kw_only=True):
     option_id: str | None = None
 
 
+class DraftChanged(Wire, kw_only=True):
+    """Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+
+    To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+    """
+
+    channel_id: str
+    text: str
+
+
 class ChannelsChanged(Wire, kw_only=True):
     """All channels."""
 
@@ -148,7 +163,7 @@ class Event:
 
     name: str
     params: type[Wire]
-    to: Literal["opened", "all", "asked", "slow"]
+    to: Literal["opened", "others", "all", "asked", "slow"]
     summary: str
 
 
@@ -162,6 +177,7 @@ EVENTS: tuple[Event, ...] = (
     Event("sidekicks/session/changed", SessionChanged, "opened", "Modes, models or options changed."),
     Event("sidekicks/permission/requested", Permission, "all", "An agent asks for permission."),
     Event("sidekicks/permission/resolved", PermissionResolved, "all", "A permission was answered or cancelled."),
+    Event("sidekicks/draft/changed", DraftChanged, "others", "Another client changed the composer's text."),
     Event("sidekicks/channels/changed", ChannelsChanged, "all", "The whole list of channels."),
     Event("sidekicks/agent/state", AgentStateChanged, "all", "An agent's process changed state."),
     Event("sidekicks/agent/log", AgentLog, "asked", "A line of an agent's stderr."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sidekicks_bridge.protocol.base import Wire
+from sidekicks_bridge.protocol.base import Integer, Wire
 from sidekicks_bridge.protocol.parts import Part
 from sidekicks_bridge.protocol.types import (
     Agent,
@@ -59,7 +59,7 @@ class OpenChannel(Wire, kw_only=True):
     """
 
     channel_id: str
-    limit: int = 50
+    limit: Integer = 50
     keep_root: bool = False
 
 
@@ -108,7 +108,7 @@ class MarkRead(Wire, kw_only=True):
     """Everything up to ``seq`` has been read."""
 
     channel_id: str
-    seq: int
+    seq: Integer
 
 
 class PreparedCommand(Wire, kw_only=True):
@@ -153,9 +153,9 @@ class ListMessages(Wire, kw_only=True):
     """A page of messages: before or after a ``seq`` (exclusive), else the newest; at most 500."""
 
     channel_id: str
-    before: int | None = None
-    after: int | None = None
-    limit: int = 50
+    before: Integer | None = None
+    after: Integer | None = None
+    limit: Integer = 50
 
 
 class MessagePage(Wire, kw_only=True):
@@ -169,7 +169,7 @@ class MessagePart(Wire, kw_only=True):
     """One part of a message, by its index from 0."""
 
     message_id: str
-    part: int
+    part: Integer
 
 
 class WholePart(Wire, kw_only=True):
@@ -184,7 +184,7 @@ class SearchMessages(Wire, kw_only=True):
     query: str
     channel_id: str | None = None
     author: str | None = None
-    limit: int = 50
+    limit: Integer = 50
 
 
 class SearchHit(Wire, kw_only=True):
@@ -224,7 +224,7 @@ class CompleteText(Wire, kw_only=True):
 
     channel_id: str
     text: str
-    offset: int
+    offset: Integer
 
 
 class Completions(Wire, kw_only=True):

@@ -10,17 +10,17 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import msgspec
 
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
 from sidekicks_bridge.protocol.base import decode_params, encode
-from sidekicks_bridge.protocol.errors import INVALID_PARAMS, SidekicksError
+from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.handshake import ClientOptions
 from sidekicks_bridge.protocol.methods import METHOD_BY_NAME
 from sidekicks_bridge.server import errors
 from sidekicks_bridge.server.documents import Documents
 from sidekicks_bridge.server.features import OPEN
 from sidekicks_bridge.server.framing import frame
+from sidekicks_bridge.server.incoming import INVALID_REQUEST, NotAMessage, RequestId, is_request_id, parse
 from sidekicks_bridge.server.language import SidekicksProtocol, language_server
 from sidekicks_bridge.server.outbox import Outbox
 from sidekicks_bridge.server.plain_client import Dialogs
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from sidekicks_bridge.server.owner import Owner
 
 _log = logging.getLogger(__name__)
-INVALID_REQUEST = -32600
 NOT_INITIALIZED = -32002
+_TOO_EARLY = {"code": NOT_INITIALIZED, "message": "Send `initialize` first."}
+_TOO_LATE = {"code": INVALID_REQUEST, "message": "After `shutdown` only `exit` may follow."}
 
 
 class Connection:
@@ -60,7 +61,7 @@ class Connection:
         self._owner = owner
         self._task_group = task_group
         self._initialized = False
-        self._requests: dict[str | int, anyio.CancelScope] = {}
+        self._requests: dict[RequestId, anyio.CancelScope] = {}
         self._asked: dict[str, anyio.Event] = {}
         self._answers: dict[str, Any] = {}
         self._count = 0
@@ -72,15 +73,21 @@ class Connection:
     def accept(self, body: bytes) -> None:
         """Take one message; answers it now or starts a task that will."""
         try:
-            message = msgspec.json.decode(body)
-        except msgspec.DecodeError as problem:
-            self._send_error(None, {"code": -32700, "message": f"Not JSON: {problem}"})
+            message = parse(body)
+        except NotAMessage as problem:
+            self._send_error(problem.request_id, {"code": problem.code, "message": str(problem)})
             return
-        if not isinstance(message, dict):
-            self._send_error(None, {"code": INVALID_REQUEST, "message": "A message must be a JSON object."})
-            return
+        try:
+            self._take(message)
+        except Exception as failure:  # mapped to the wire: one bug loses one message
+            error = errors.error_of(failure)
+            if "method" in message and message.get("id") is not None:
+                self._send_error(message["id"], error)
+
+    def _take(self, message: dict[str, Any]) -> None:
         method = message.get("method")
-        if not isinstance(method, str):
+        request_id = message.get("id")
+        if method is None:
             self._answered(message)
         elif method == "exit":
             self.ended.set()
@@ -88,22 +95,28 @@ class Connection:
             self._cancel(message)
         elif method == "initialize":
             self._initialize(message)
-        elif not self._initialized:
-            if message.get("id") is not None:
-                self._send_error(message["id"], {"code": NOT_INITIALIZED, "message": "Send `initialize` first."})
+        elif not self._initialized or self.orderly:
+            if request_id is not None:
+                self._send_error(request_id, _TOO_LATE if self.orderly else _TOO_EARLY)
         elif method.startswith("sidekicks/"):
-            self._request(message.get("id"), method, message.get("params"))
+            self._request(request_id, method, message.get("params"))
         else:
-            self.orderly = self.orderly or method == "shutdown"
+            self.orderly = method == "shutdown"
             self._to_language(message)
 
-    def _to_language(self, message: dict[str, Any]) -> None:
+    def _to_language(self, message: dict[str, Any]) -> bool:
+        """Give pygls a message; whether its parameters were as LSP says."""
         protocol = self.language.protocol
         assert isinstance(protocol, SidekicksProtocol)
         message.setdefault("params", None)
-        protocol.accept(message)
+        message["jsonrpc"] = "2.0"  # pygls says nothing at all to a message without it
+        return protocol.accept(message)
 
     def _initialize(self, message: dict[str, Any]) -> None:
+        if self._initialized:
+            error = {"code": INVALID_REQUEST, "message": "This connection is initialized already."}
+            self._send_error(message.get("id"), error)
+            return
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
         given = params.get("initializationOptions")
@@ -119,9 +132,9 @@ class Connection:
         if isinstance(info, dict) and isinstance(info.get("name"), str):
             self.name = info["name"]
         params.pop("initializationOptions", None)
-        self._initialized = True
-        self._to_language(message)
-        self._task_group.start_soon(self._attach)
+        self._initialized = self._to_language(message)
+        if self._initialized:
+            self._task_group.start_soon(self._attach)
 
     def _take_options(self, options: ClientOptions) -> None:
         if options.protocol_version != PROTOCOL_VERSION:
@@ -139,13 +152,18 @@ class Connection:
         bridge = await self.bridge()
         self.attached_at = bridge.clock.now()
         bridge.clients.attach(self)
+        if self.plain:  # others ask for the state
+            for permission in bridge.open_permissions():
+                self._dialogs.notify(permission)
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
         wanted = params.get("id") if isinstance(params, dict) else None
-        if isinstance(wanted, str | int) and wanted in self._requests:
+        if not is_request_id(wanted):
+            return
+        if wanted in self._requests:
             self._requests[wanted].cancel()
-        elif self._initialized and isinstance(wanted, str | int):
+        elif self._initialized:
             self._to_language(message)
 
     # ── requests of the protocol ─────────────────────────────────────────────────────────────────────────────────
@@ -160,7 +178,7 @@ class Connection:
         await self._owner.ready.wait()
         return self._owner.bridge
 
-    def _request(self, request_id: str | int | None, method: str, params: object) -> None:
+    def _request(self, request_id: RequestId | None, method: str, params: object) -> None:
         described = METHOD_BY_NAME.get(method)
         if described is None or described.side != "bridge":
             if request_id is not None:
@@ -172,7 +190,7 @@ class Connection:
         self._task_group.start_soon(self._answer, request_id, method, {} if params is None else params, scope)
 
     async def _answer(
-        self, request_id: str | int | None, method: str, params: object, scope: anyio.CancelScope
+        self, request_id: RequestId | None, method: str, params: object, scope: anyio.CancelScope
     ) -> None:
         """Run one request and answer it, whatever happens: one bug loses one request."""
         answered = False
@@ -199,10 +217,10 @@ class Connection:
             else:
                 errors.bug(failure)
         finally:
-            if request_id is not None:
-                self._requests.pop(request_id, None)
+            if request_id is not None and self._requests.get(request_id) is scope:
+                del self._requests[request_id]
 
-    def _send_result(self, request_id: str | int | None, result: Wire) -> None:
+    def _send_result(self, request_id: RequestId | None, result: Wire) -> None:
         if request_id is not None:
             body = b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), encode(result))
             self.outbox.put_frame(frame(body))
@@ -251,8 +269,6 @@ class Connection:
         if isinstance(request_id, str) and request_id in self._asked:
             self._answers[request_id] = message.get("result")
             self._asked[request_id].set()
-        elif request_id is None:
-            self._send_error(None, {"code": INVALID_PARAMS, "message": "A message needs a method or an id."})
 
     def spawn(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         """Start a task that ends with this connection; its failure ends nothing else."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_item
+from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_items
 from sidekicks_bridge.channels.prepare import prepare
 from sidekicks_bridge.names import fold
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol.types import RouteProblem
     from sidekicks_bridge.server.connection import Connection
 
 _SLUG = re.compile(r"sidekicks:/{0,3}(?P<slug>[^/?#]+)(?P<compose>/compose/?)?(?:[?#].*)?$", re.IGNORECASE)
@@ -30,12 +31,19 @@ def slug_of(uri: str) -> str | None:
     return found["slug"] if found else None
 
 
+def is_composer(uri: str) -> bool:
+    """Whether the document is one in which a message is written: a transcript is only read."""
+    found = _SLUG.match(unquote(uri))
+    return found is not None and found["compose"] is not None
+
+
 class Documents:
     """What an editor asks about the documents it has opened on one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._checked: dict[str, int | None] = {}
+        self._states: dict[str, object] = {}
+        """Stands for the text of each open composer: another text is another object."""
 
     def register(self) -> None:
         """Register the features with the connection's pygls server.
@@ -53,6 +61,7 @@ class Documents:
         )(partial(self.code_actions))
         server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(self._changed))
         server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(partial(self._changed))
+        server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(self._closed))
 
     def _channel(self, bridge: Bridge, uri: str) -> Channel | None:
         slug = slug_of(uri)
@@ -68,59 +77,58 @@ class Documents:
         folder = self._connection.folder
         return next((channel for channel in here if channel.state.stored.root == folder), here[0] if here else None)
 
-    def complete(self, params: lsp.CompletionParams) -> lsp.CompletionList:
-        """`@` and `/` in a composer; `@` alone in an ordinary buffer."""
-        empty = lsp.CompletionList(is_incomplete=False, items=[])
+    def complete(self, params: lsp.CompletionParams) -> dict[str, Any]:
+        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire."""
         bridge = self._connection.ready_bridge
         if bridge is None:
-            return lsp.CompletionList(is_incomplete=True, items=[])
+            return {"isIncomplete": True, "items": []}
         document = self._connection.language.workspace.get_text_document(params.text_document.uri)
         channel = self._channel(bridge, document.uri)
         if slug_of(document.uri) is not None and channel is None:
-            return empty
+            return {"isIncomplete": False, "items": []}
         offset = _offset(document, params.position)
         text = document.source
         items = MessageRequests(bridge).suggest(channel, text, offset)
         if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
             bridge.spawn(prepare, channel, self._connection.folder)
-        codec = self._connection.language.workspace.position_codec
-        return lsp.CompletionList(
-            is_incomplete=False,
-            items=[_lsp_item(completion_item(item, text), document, codec) for item in items],
-        )
+        return {"isIncomplete": False, "items": completion_items(items, lambda at: _client_position(document, at))}
 
     def _changed(self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
-        if slug_of(uri) is not None:
-            self._checked[uri] = params.text_document.version
+        if is_composer(uri):
+            self._states[uri] = object()
             self._connection.spawn(self._check, uri, params.text_document.version)
+
+    def _closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        """Nobody wants to know its problems any more."""
+        if self._states.pop(params.text_document.uri, None) is not None:
+            self._publish(params.text_document.uri, None, [])
 
     async def _check(self, uri: str, version: int | None) -> None:
         """Publish the route's problem; a newer text makes this one void."""
+        state = self._states.get(uri)
         bridge = await self._connection.bridge()
         channel = self._channel(bridge, uri)
-        if channel is None or self._checked.get(uri) != version:
+        if channel is None or state is None or self._states.get(uri) is not state:
             return
         document = self._connection.language.workspace.get_text_document(uri)
         route = await MessageRequests(bridge).preview_in(channel, self._connection, document.source)
-        if self._checked.get(uri) != version:
-            return
-        diagnostics: list[lsp.Diagnostic] = []
-        if problem := route.problem:
-            text = document.source
-            place = _utf16_range(text, problem.start or 0, problem.end or min(len(text), 1))
-            diagnostics.append(
-                lsp.Diagnostic(
-                    range=self._connection.language.workspace.position_codec.range_to_client_units(
-                        document.lines, place
-                    ),
-                    message=problem.text,
-                    severity=lsp.DiagnosticSeverity.Warning,
-                    source=SOURCE,
-                    code=problem.code,
-                    data={"suggestion": problem.suggestion} if problem.suggestion else None,
-                )
-            )
+        if self._states.get(uri) is state:
+            self._publish(uri, version, [self._diagnostic(document, route.problem)] if route.problem else [])
+
+    def _diagnostic(self, document: TextDocument, problem: RouteProblem) -> lsp.Diagnostic:
+        text = document.source
+        place = _utf16_range(text, problem.start or 0, problem.end or min(len(text), 1))
+        return lsp.Diagnostic(
+            range=document.position_codec.range_to_client_units(document.lines, place),
+            message=problem.text,
+            severity=lsp.DiagnosticSeverity.Warning,
+            source=SOURCE,
+            code=problem.code,
+            data={"suggestion": problem.suggestion} if problem.suggestion else None,
+        )
+
+    def _publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
         self._connection.language.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version)
         )
@@ -152,31 +160,11 @@ def _offset(document: TextDocument, position: lsp.Position) -> int:
     return sum(len(line) for line in lines[: here.line]) + here.character
 
 
-def _lsp_item(item: dict[str, Any], document: TextDocument, codec: Any) -> lsp.CompletionItem:
-    """The protocol's item (UTF-16 positions) in the client's encoding."""
-    edit = item["textEdit"]
-    text = document.source
-    place = lsp.Range(*(_from_utf16(text, edit["range"][key]) for key in ("start", "end")))
-    return lsp.CompletionItem(
-        label=item["label"],
-        kind=lsp.CompletionItemKind(item["kind"]),
-        detail=item["detail"],
-        documentation=item.get("documentation"),
-        sort_text=item["sortText"],
-        filter_text=item["filterText"],
-        text_edit=lsp.TextEdit(range=codec.range_to_client_units(document.lines, place), new_text=edit["newText"]),
-    )
-
-
-def _from_utf16(text: str, position: dict[str, int]) -> lsp.Position:
-    """A UTF-16 position as one in code points."""
-    lines = text.split("\n")
-    line = lines[position["line"]] if position["line"] < len(lines) else ""
-    units = index = 0
-    while index < len(line) and units < position["character"]:
-        units += 2 if line[index] > "\uffff" else 1
-        index += 1
-    return lsp.Position(line=position["line"], character=index)
+def _client_position(document: TextDocument, offset: int) -> dict[str, int]:
+    """A code point offset as a position in the client's encoding."""
+    place = _position(document.source, offset)
+    place = document.position_codec.position_to_client_units(document.lines, place)
+    return {"line": place.line, "character": place.character}
 
 
 def _utf16_range(text: str, start: int, end: int) -> lsp.Range:

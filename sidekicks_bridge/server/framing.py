@@ -72,6 +72,6 @@ class FrameReader:
 
 def _length(value: bytes) -> int:
     text = value.strip()
-    if not text.isdigit() or int(text) > MAX_BODY:
+    if not text.isdigit() or len(text) > 20 or int(text) > MAX_BODY:
         raise FramingError(f"Content-Length is {text[:40]!r}; expected a number up to {MAX_BODY}.")
     return int(text)

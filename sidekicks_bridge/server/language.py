@@ -6,16 +6,20 @@ It never sees `exit`, never writes to a stream, and what it would say of an exce
 
 from __future__ import annotations
 
+import logging
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from sidekicks_bridge import __version__
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
+from sidekicks_bridge.protocol.errors import INTERNAL_ERROR, INVALID_PARAMS
 from sidekicks_bridge.server import errors
 from sidekicks_bridge.server.framing import frame
 
@@ -24,7 +28,9 @@ if TYPE_CHECKING:
 
     from cattrs import Converter
 
-CompletionHandler = "Callable[[lsp.CompletionParams], lsp.CompletionList]"
+
+# It logs what clients say wrongly with tracebacks, as if that were its own bugs; those we log ourselves.
+logging.getLogger("pygls").setLevel(logging.CRITICAL)
 
 
 class SidekicksProtocol(LanguageServerProtocol):
@@ -35,39 +41,66 @@ class SidekicksProtocol(LanguageServerProtocol):
     def _send_data(self, data: Any) -> None:
         """Encode with the message's own converter; errors lose the traceback that pygls puts into them."""
         result = getattr(data, "result", None)
+        if isinstance(result, dict):  # in the wire's form already
+            self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": data.id, "result": result})))
+            return
         if isinstance(result, lsp.InitializeResult):
             result.capabilities.experimental = {
                 "sidekicks": {"protocolVersion": PROTOCOL_VERSION, "bridgeVersion": __version__}
             }
         if isinstance(data, lsp.ResponseErrorMessage) and data.error is not None:
-            data.error.data = None
+            data.error = _without_traceback(data.error)
         self.send_frame(frame(msgspec.json.encode(self._converter.unstructure(data))))
 
-    def accept(self, message: dict[str, Any]) -> None:
-        """Handle one parsed message (only its top level is taken for one: trap T1). Always answers a request."""
+    def accept(self, message: dict[str, Any]) -> bool:
+        """Handle one parsed message (only its top level is taken for one: trap T1). Always answers a request.
+
+        False: its parameters are not what LSP says.
+        """
         try:
-            self.handle_message(self.structure_message(message))
-        except JsonRpcException as problem:
-            if message.get("id") is not None and "method" in message:
-                body = {
-                    "jsonrpc": "2.0",
-                    "id": message["id"],
-                    "error": {"code": problem.code, "message": f"The parameters of {message['method']} are not LSP."},
-                }
-                self.send_frame(frame(msgspec.json.encode(body)))
+            structured = self.structure_message(message)
+        except JsonRpcException:
+            if message.get("id") is not None:
+                sentence = f"The parameters of {message['method']} are not as LSP describes them."
+                error = {"code": INVALID_PARAMS, "message": sentence}
+                self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error})))
+            return False
+        self.handle_message(structured)
+        return True
+
+    # pygls' own two remember their arguments, and with them every connection that ever was.
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of a message."""
+        return lsp.METHOD_TO_TYPES.get(method, (None,))[0]
+
+    def get_result_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of the answer to it."""
+        return lsp.METHOD_TO_TYPES.get(method, (None, None))[1]
+
+
+def _without_traceback(error: lsp.ResponseError) -> lsp.ResponseError:
+    """pygls puts the traceback into ``data`` (trap T4). A bug is logged here and gets an id instead."""
+    if error.code != INTERNAL_ERROR:
+        return lsp.ResponseError(code=error.code, message=error.message)
+    failure = sys.exc_info()[1] or RuntimeError(error.message)
+    return lsp.ResponseError(**errors.bug(failure))
 
 
 class QuietServer(LanguageServer):
     """A pygls server that reports its own failures to the log instead of to the user's screen."""
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """A handler failed: that is a bug of ours."""
-        if not isinstance(error, JsonRpcException):
-            errors.bug(error)
+        """A handler failed: that is a bug of ours, and logged already if a request was answered with it."""
+        if source is not FeatureRequestError:
+            errors.bug(error.__cause__ or error.__context__ or error)
 
 
+@cache
 def _converter() -> Converter:
-    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples."""
+    """pygls' converter, with untyped parameters left as plain dicts instead of namedtuples.
+
+    One for all connections: it compiles code for each type it meets, which takes tens of milliseconds each time anew.
+    """
     from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # pygls leaves it untyped

@@ -6,6 +6,7 @@ Filled on the loop, emptied by the client's writer (a thread for stdio). A clien
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
@@ -21,16 +22,20 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
 
 LIMIT = 8 * 1024 * 1024
-"""Bytes of events that may wait for a client."""
+"""Bytes of memory that events may take while they wait for a client."""
 HARD_LIMIT = 64 * 1024 * 1024
 """Bytes, answers included, at which a client is given up."""
 _BATCH = 256 * 1024
-_OVERHEAD = 160
+_MOST_MERGED = 64 * 1024
+"""Bytes up to which a delta grows: writing it makes copies."""
+_ITEM = 400
+"""What a waiting thing costs beside its content: it and its parts are objects."""
 _LATEST = {"ChannelsChanged", "ConfigChanged", "StorageChanged", "AttentionChanged", "AgentStateChanged"}
 """Events that replace an earlier one of their kind that still waits: they carry a whole state."""
-
 _NEVER_DROPPED = {"Permission", "PermissionResolved"}
 """Events about a channel that reach clients who have not opened it."""
+_DROPPED_FIRST = {"AgentLog"}
+"""Events that a client can do without: an agent's log is kept, and can be asked for again."""
 
 
 class _Waiting:
@@ -38,15 +43,23 @@ class _Waiting:
 
     __slots__ = ("channel_id", "data", "delta", "kind", "size", "texts")
 
-    def __init__(self, data: bytes, size: int, channel_id: str | None, kind: str | None) -> None:
+    def __init__(self, data: bytes, channel_id: str | None, kind: str | None) -> None:
         self.data = data
-        self.size = size
+        self.size = _ITEM + len(data)
         self.channel_id = channel_id
         self.kind = kind
         self.delta: MessageDelta | None = None
         self.texts: list[str] = []
 
+    def grow(self, text: str) -> int:
+        """Add to a delta's text; how many bytes that takes."""
+        self.texts.append(text)
+        size = sys.getsizeof(text) + 8
+        self.size += size
+        return size
+
     def encoded(self) -> bytes:
+        """What is written of it; nothing if a later event has replaced it."""
         if self.delta is None:
             return self.data
         text = "".join(self.texts)
@@ -94,8 +107,15 @@ class Outbox:
         self._frames = frames
         self._lock = threading.Lock()
         self._items: deque[_Waiting] = deque()
+        self._latest: dict[str, _Waiting] = {}
         self._bytes = 0
         self.overrun = False
+        """Whether so much waits that the client must be given up."""
+
+    @property
+    def waiting(self) -> int:
+        """About how many bytes wait."""
+        return self._bytes
 
     def put(self, event: Wire) -> bool:
         """Queue an event. False: the client is too slow, and the event's channel was dropped with a notice."""
@@ -111,38 +131,31 @@ class Outbox:
     def _put(self, event: Wire, channel_id: str | None, kind: str) -> bool:
         if self._items and isinstance(event, MessageDelta) and self._merge(event):
             return True
-        if self._bytes > LIMIT and channel_id is not None:
-            return self._desync(channel_id)
-        if kind in _LATEST:
-            self._drop_older(kind, getattr(event, "agent", None))
-        self._append(self._item(event, channel_id, kind))
-        return True
-
-    def _item(self, event: Wire, channel_id: str | None, kind: str) -> _Waiting:
+        if self._bytes > LIMIT:
+            if channel_id is not None:
+                return self._desync(channel_id)
+            if kind in _DROPPED_FIRST:
+                return True
         if self._items and isinstance(event, MessageDelta):
-            item = _Waiting(b"", _OVERHEAD + len(event.text or ""), channel_id, kind)
-            item.delta = event
-            if event.text is not None:
-                item.texts.append(event.text)
-            elif event.value is not None:
-                item.size += len(encode(event.value))
-            return item
-        agent = getattr(event, "agent", None) if kind in _LATEST else None
-        data = self._frames.of(event)
-        return _Waiting(data, len(data), channel_id, kind if agent is None else f"{kind} {agent}")
+            self._append(_waiting_delta(event))
+        elif kind in _LATEST:
+            self._replace(f"{kind} {getattr(event, 'agent', '')}", self._frames.of(event))
+        else:
+            self._append(_Waiting(self._frames.of(event), channel_id, kind))
+        return True
 
     def put_frame(self, data: bytes) -> None:
         """Queue an answer or a request to the client; these are never dropped."""
         with self._lock:
             was_empty = not self._items
-            self._append(_Waiting(data, len(data), None, None))
-            self.overrun = self.overrun or self._bytes > HARD_LIMIT
+            self._append(_Waiting(data, None, None))
         if was_empty:
             self._wake()
 
     def _append(self, item: _Waiting) -> None:
         self._items.append(item)
         self._bytes += item.size
+        self.overrun = self.overrun or self._bytes > HARD_LIMIT
 
     def _merge(self, event: MessageDelta) -> bool:
         """Let the last waiting delta of the same part grow, or be replaced."""
@@ -150,33 +163,30 @@ class Outbox:
         waiting = last.delta
         if waiting is None or waiting.part != event.part or waiting.message_id != event.message_id:
             return False
-        if event.text is not None:
-            if waiting.value is not None and not isinstance(waiting.value, TextPart | ThoughtPart):
-                return False
-            last.texts.append(event.text)
-            last.size += len(event.text)
-            self._bytes += len(event.text)
+        if event.text is None:
+            self._bytes -= last.size
+            self._items[-1] = item = _waiting_delta(event)
+            self._bytes += item.size
             return True
-        last.delta, last.texts = event, []
-        self._bytes -= last.size
-        last.size = _OVERHEAD + len(encode(event.value))
-        self._bytes += last.size
+        if waiting.value is not None and not isinstance(waiting.value, TextPart | ThoughtPart):
+            return False
+        if last.size > _MOST_MERGED or self._bytes > LIMIT:
+            return False
+        self._bytes += last.grow(event.text)
         return True
 
-    def _drop_older(self, kind: str, agent: str | None) -> None:
-        wanted = kind if agent is None else f"{kind} {agent}"
-        for item in self._items:
-            if item.kind == wanted:
-                self._items.remove(item)
-                self._bytes -= item.size
-                return
+    def _replace(self, kind: str, data: bytes) -> None:
+        """Append a state, in place of the earlier one of its kind if that still waits."""
+        if older := self._latest.get(kind):
+            self._bytes -= older.size
+            older.data, older.size = b"", 0
+        self._latest[kind] = item = _Waiting(data, None, kind)
+        self._append(item)
 
     def _desync(self, channel_id: str) -> bool:
-        kept = [item for item in self._items if item.channel_id != channel_id]
-        self._items = deque(kept)
-        self._bytes = sum(item.size for item in kept)
-        data = event_frame(ChannelDesynced(channel_id=channel_id))
-        self._append(_Waiting(data, len(data), None, None))
+        self._items = deque(item for item in self._items if item.channel_id != channel_id)
+        self._bytes = sum(item.size for item in self._items)
+        self._append(_Waiting(event_frame(ChannelDesynced(channel_id=channel_id)), None, None))
         return False
 
     def take(self) -> bytes:
@@ -187,7 +197,19 @@ class Outbox:
             while self._items and size < _BATCH:
                 item = self._items.popleft()
                 self._bytes -= item.size
+                if item.kind is not None and self._latest.get(item.kind) is item:
+                    del self._latest[item.kind]
                 data = item.encoded()
                 chunks.append(data)
                 size += len(data)
         return b"".join(chunks)
+
+
+def _waiting_delta(event: MessageDelta) -> _Waiting:
+    item = _Waiting(b"", event.channel_id, "MessageDelta")
+    item.delta = event
+    if event.text is not None:
+        item.grow(event.text)
+    elif event.value is not None:
+        item.size += len(encode(event.value))
+    return item

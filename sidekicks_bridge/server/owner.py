@@ -19,6 +19,7 @@ from sidekicks_bridge import endpoint, paths
 from sidekicks_bridge.bridge.bridge import Bridge
 from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.lock import Holder
+from sidekicks_bridge.ownership import NOWHERE
 from sidekicks_bridge.protocol.events import BridgeStopping
 from sidekicks_bridge.server.connection import Connection
 from sidekicks_bridge.server.features import Handler, handlers
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.5
 """How long the last answers may take to be written when a connection ends."""
+_LOOKS = 20
+"""How often within its idle time a hub looks whether something runs."""
 
 
 class Owner:
@@ -55,6 +58,9 @@ class Owner:
         self._connections: set[Connection] = set()
         self._left = anyio.Event()
         self._stop = anyio.Event()
+        self._active = 0.0
+        self._said_goodbye = False
+        self._listener: Listener | None = None
         self._group: TaskGroup
         self._loop: asyncio.AbstractEventLoop
 
@@ -75,20 +81,32 @@ class Owner:
         await self._run(live)
         return code
 
-    async def serve_hub(self, idle: float) -> int:
-        """Serve whoever attaches, until nobody was attached and nothing ran for ``idle`` seconds."""
+    async def serve_hub(self, idle: float, ready: Callable[[], None]) -> int:
+        """Serve whoever attaches, until nobody was attached and nothing ran or waited for ``idle`` seconds.
+
+        ``ready`` is called once it can be attached to. 1 when that is impossible.
+        """
+        code = 1
 
         async def live() -> None:
-            self.bridge.kind = "hub"
-            await self._start()
-            while not self._stop.is_set():
-                with anyio.move_on_after(idle) as waited:
-                    await self._somebody_left()
-                if waited.cancelled_caught and not self._connections and not self.bridge.busy:
-                    return
+            nonlocal code
+            if self._listener is not None:
+                ready()
+                code = 0
+                self.bridge.kind = "hub"
+                await self._start()
+                await self._until_idle(idle)
 
         await self._run(live)
-        return 0
+        return code
+
+    async def _until_idle(self, idle: float) -> None:
+        """An open permission question is a turn that waits: it keeps the hub for whoever attaches next."""
+        self._active = anyio.current_time()
+        while (left := self._active + idle - anyio.current_time()) > 0:
+            await anyio.sleep(min(left, idle / _LOOKS))
+            if self._connections or self.bridge.busy:
+                self._active = anyio.current_time()
 
     async def _run(self, live: Callable[[], Awaitable[None]]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -96,14 +114,14 @@ class Owner:
             self.bridge = Bridge(root, self._config_path, self._held, self._reason)
             root.start_soon(self._end_on_signal)
             async with anyio.create_task_group() as self._group:
-                listener = await self._listen()
+                self._listener = await self._listen()
                 async with anyio.create_task_group() as lives:
                     lives.start_soon(self._until_stopped, lives.cancel_scope)
                     await live()
                     lives.cancel_scope.cancel()
-                self.bridge.to_all(BridgeStopping())
-                if listener is not None:
-                    listener.close()
+                self._say_goodbye()
+                if self._listener is not None:
+                    self._listener.close()
                 for connection in list(self._connections):
                     connection.ended.set()
             with anyio.CancelScope(shield=True):
@@ -112,8 +130,16 @@ class Owner:
             root.cancel_scope.cancel()
 
     async def _until_stopped(self, scope: anyio.CancelScope) -> None:
+        """Tell every client that it was `stop` before its connection ends."""
         await self._stop.wait()
+        self._say_goodbye()
         scope.cancel()
+
+    def _say_goodbye(self) -> None:
+        """Tell every client, once, that this is the end of the owner and not only of its connection."""
+        if not self._said_goodbye:
+            self._said_goodbye = True
+            self.bridge.clients.to_all(BridgeStopping())
 
     async def _start(self) -> None:
         """Start the bridge; a connection that waits for it already has its answer to `initialize`."""
@@ -148,14 +174,24 @@ class Owner:
         place = endpoint.socket_path(paths.data_dir(self._config_path))
         if place is None:
             _log.warning("no private folder with a short enough path for a socket: further clients cannot attach")
+            self._announce(NOWHERE)
             return None
         try:
             listener = await Listener.open(place, self._welcome)
         except OSError as problem:
             _log.warning("cannot listen at %s (%s): further clients cannot attach", place, problem)
+            self._announce(NOWHERE)
             return None
-        self._held.announce(Holder(socket=str(place)))
+        self._announce(str(place))
         return listener
+
+    def _announce(self, socket: str) -> None:
+        """Write into the lock where further clients find us."""
+        assert self._held is not None
+        try:
+            self._held.announce(Holder(socket=socket))
+        except OSError as problem:
+            _log.warning("the lock cannot be written (%s): further clients cannot attach", problem)
 
     def _welcome(self, client: SocketClient) -> None:
         self._group.start_soon(self._serve_socket, client)
@@ -178,11 +214,16 @@ class Owner:
             self._connections.add(connection)
             writer.start(connection.outbox)
             connection.accept(first)
-            reader = StdinReader(asyncio.get_running_loop(), stdin)
-            tasks.start_soon(_read, connection, reader, rest)
-            await self._until_ended(connection, tasks)
-        writer.close(FLUSH_SECONDS)
-        _leave(stdin, stdout)
+            take = _feed(connection)
+            take(rest)
+            reader = StdinReader(self._loop, stdin, take)
+            try:
+                await self._until_ended(connection, tasks)
+            finally:
+                reader.close()
+                with anyio.CancelScope(shield=True):  # a client that does not read must not keep the others waiting
+                    await anyio.to_thread.run_sync(writer.close, FLUSH_SECONDS)
+                _leave(stdin, stdout)
         return 0 if connection.orderly else 1
 
     def _broken(self, connection: Connection) -> None:
@@ -200,23 +241,26 @@ class Owner:
             if self.ready.is_set():
                 self.bridge.detach(connection)
             self._connections.discard(connection)
+            self._active = anyio.current_time()
             self._left.set()
             tasks.cancel_scope.cancel()
 
 
-async def _read(connection: Connection, reader: StdinReader, rest: bytes) -> None:
+def _feed(connection: Connection) -> Callable[[bytes | None], None]:
+    """What takes the bytes of a client on a descriptor; None is their end."""
     frames = FrameReader()
-    data = rest
-    try:
-        while True:
-            for body in frames.feed(data):
+
+    def take(data: bytes | None) -> None:
+        try:
+            for body in frames.feed(data or b""):
                 connection.accept(body)
-            data = await reader.receive()
-            if not data:
-                break
-    except FramingError as problem:
-        _log.error("the client does not speak LSP: %s", problem)
-    connection.ended.set()
+        except FramingError as problem:
+            _log.error("the client does not speak LSP: %s", problem)
+            connection.ended.set()
+        if data is None:
+            connection.ended.set()
+
+    return take
 
 
 def _leave(stdin: int, stdout: int) -> None:

@@ -1,13 +1,17 @@
-"""The client on standard input and output: a reading and a writing thread, so that no pipe ever blocks the loop."""
+"""The client on standard input and output, read and written on the loop as far as that cannot block it.
+
+What is readable is read at once, and a small frame is written at once if the pipe has room: a hop to a thread and back
+costs more than all the rest of a chunk's way. What does not fit is written by a thread, so that a client that stops
+reading blocks only that. The descriptors stay blocking: their flags may be shared with whoever started us.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import select
 import threading
 from typing import TYPE_CHECKING
-
-import anyio
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -16,56 +20,73 @@ if TYPE_CHECKING:
     from sidekicks_bridge.server.outbox import Outbox
 
 _READ = 1 << 16
+_AT_ONCE: int = getattr(select, "PIPE_BUF", 0)
+"""Bytes that a pipe takes whole without blocking once it is writable (POSIX); 0 where nobody can tell."""
 _log = logging.getLogger(__name__)
 
 
 class StdinReader:
-    """Reads a file descriptor on a thread of its own and hands what comes to the loop, in order."""
+    """Hands what comes on a descriptor to ``take``, on the loop and in order; None is the end."""
 
-    def __init__(self, loop: AbstractEventLoop, descriptor: int) -> None:
+    def __init__(self, loop: AbstractEventLoop, descriptor: int, take: Callable[[bytes | None], None]) -> None:
         self._loop = loop
         self._descriptor = descriptor
-        self._send, self._receive = anyio.create_memory_object_stream[bytes](float("inf"))
-        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+        self._take = take
+        self._watched = True
+        try:
+            loop.add_reader(descriptor, self._readable)
+        except (NotImplementedError, OSError):  # Windows; a file, which nobody can wait for
+            self._watched = False
+            threading.Thread(target=self._read_on_thread, name="stdin", daemon=True).start()
 
-    def _read(self) -> None:
-        while True:
+    def close(self) -> None:
+        """Take no more."""
+        if self._watched:
+            self._watched = False
+            self._loop.remove_reader(self._descriptor)
+
+    def _readable(self) -> None:
+        try:
+            data = self._read()
+        except BlockingIOError:
+            return  # others share the descriptor: it does not block, and what was there is gone
+        if data is None:
+            self.close()
+        self._take(data)
+
+    def _read_on_thread(self) -> None:
+        data: bytes | None = b""
+        while data is not None:
+            data = self._read()
             try:
-                data = os.read(self._descriptor, _READ)
-            except OSError as problem:
-                _log.info("standard input failed: %s", problem)
-                data = b""
-            try:
-                self._loop.call_soon_threadsafe(self._arrived, data)
+                self._loop.call_soon_threadsafe(self._take, data)
             except RuntimeError:
                 return  # the loop has ended
-            if not data:
-                return
 
-    def _arrived(self, data: bytes) -> None:
-        if data:
-            self._send.send_nowait(data)
-        else:
-            self._send.close()
-
-    async def receive(self) -> bytes:
-        """The next bytes; empty at the end."""
+    def _read(self) -> bytes | None:
         try:
-            return await self._receive.receive()
-        except anyio.EndOfStream:
-            return b""
+            return os.read(self._descriptor, _READ) or None
+        except BlockingIOError:
+            raise
+        except OSError as problem:
+            _log.info("standard input failed: %s", problem)
+            return None
 
 
 class StdoutWriter:
-    """Empties an outbox into a file descriptor on a thread of its own. A client that stops reading blocks only it."""
+    """Empties an outbox into a descriptor: what is small at once, the rest on a thread of its own."""
 
     def __init__(self, descriptor: int, on_broken: Callable[[], None]) -> None:
         self._descriptor = descriptor
         self._on_broken = on_broken
         self._ready = threading.Event()
+        self._writing = threading.Lock()
         self._closing = False
-        self._thread = threading.Thread(target=self._write, name="stdout", daemon=True)
-        self._outbox: Outbox | None = None
+        self._thread = threading.Thread(target=self._write_on_thread, name="stdout", daemon=True)
+        self._outbox: Outbox
+        self._poll = select.poll() if _AT_ONCE else None
+        if self._poll is not None:
+            self._poll.register(descriptor, select.POLLOUT)
 
     def start(self, outbox: Outbox) -> None:
         """Begin to write what is in ``outbox``."""
@@ -73,7 +94,14 @@ class StdoutWriter:
         self._thread.start()
 
     def wake(self) -> None:
-        """Something was put into the outbox."""
+        """Something was put into the empty outbox: write it, or have it written."""
+        if self._writing.acquire(blocking=False):
+            try:
+                if self._outbox.waiting <= _AT_ONCE and self._has_room():
+                    self._write()
+                    return
+            finally:
+                self._writing.release()
         self._ready.set()
 
     def close(self, seconds: float) -> None:
@@ -82,23 +110,29 @@ class StdoutWriter:
         self._ready.set()
         self._thread.join(seconds)
 
-    def _write(self) -> None:
-        assert self._outbox is not None
-        while True:
+    def _has_room(self) -> bool:
+        return self._poll is not None and self._poll.poll(0) == [(self._descriptor, select.POLLOUT)]
+
+    def _write_on_thread(self) -> None:
+        closing = False
+        while not closing:
             self._ready.wait()
             self._ready.clear()
-            while data := self._outbox.take():
-                try:
-                    _write_all(self._descriptor, data)
-                except OSError as problem:
-                    _log.info("standard output failed: %s", problem)
-                    self._on_broken()
-                    return
-            if self._closing:
-                return
+            closing = self._closing  # what was put before is written now
+            with self._writing:
+                while self._write():
+                    pass
 
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+    def _write(self) -> bool:
+        """Write the next batch; False when nothing waits, or nobody will read it."""
+        view = memoryview(self._outbox.take())
+        if not view:
+            return False
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as problem:
+            _log.info("standard output failed: %s", problem)
+            self._on_broken()
+            return False
+        return True

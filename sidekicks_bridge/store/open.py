@@ -103,7 +103,7 @@ def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
 
 def _unusable(folder: Path, problem: Exception) -> str:
     cause = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Make the folder usable, then start again."
+    advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Put that right, then start again."
     return f"The history in {folder} cannot be opened: {cause}.{advice}"
 
 

@@ -55,11 +55,9 @@ class SqliteStore:
         self.reason = reason
         self.search_index = schema.has_index(writer) if read_only else schema.create_index(writer)
         self._place = place
-        self._released = released
         self._closed = False
-        self._writer = Worker(
-            writer, "store-writer", search.index_some if self.search_index and not read_only else None
-        )
+        idle = search.index_some if self.search_index and not read_only else None
+        self._writer = Worker(writer, "store-writer", idle, released)
         self._reader = self._writer if reader is None else Worker(reader, "store-reader")
 
     async def write(self, *changes: Change) -> None:
@@ -180,14 +178,13 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Write what is waiting, close. Idempotent: every caller waits for the end."""
-        first = not self._closed
-        self._closed = True
-        for worker in {self._reader, self._writer} if first else ():
-            worker.stop()
-        for worker in (self._reader, self._writer):
+        workers = (self._reader, self._writer) if self.persistent else (self._writer,)
+        if not self._closed:
+            self._closed = True
+            for worker in workers:
+                worker.stop()
+        for worker in workers:
             await asyncio.shield(asyncio.wrap_future(worker.ended))
-        if first:
-            self._released()
 
     async def _structs(self, kind: type[T], statement: str, *values: str | int) -> list[T]:
         return await self._rows(statement, *values, decode=msgspec.json.Decoder(kind).decode)

@@ -12,7 +12,7 @@ import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +35,20 @@ class _Job:
 
 
 class Worker:
-    """The only user of ``connection`` from now on. ``idle`` does a bit of spare work and says whether more is left."""
+    """The only user of ``connection`` from now on.
+
+    ``idle`` does a bit of spare work and says whether more is left; ``closed`` is called once the connection is.
+    """
 
     def __init__(
-        self, connection: sqlite3.Connection, name: str, idle: Callable[[sqlite3.Connection], bool] | None = None
+        self,
+        connection: sqlite3.Connection,
+        name: str,
+        idle: Callable[[sqlite3.Connection], bool] | None = None,
+        closed: Callable[[], None] = lambda: None,
     ) -> None:
         self._connection = connection
+        self._closed = closed
         self._idle = idle
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self.ended: Future[None] = Future()
@@ -85,8 +93,10 @@ class Worker:
                 break
         try:
             self._connection.close()
-        finally:
-            self.ended.set_result(None)
+        except sqlite3.Error as problem:  # it is all committed; the next one to open it merges the log
+            _log.warning("The database could not be closed cleanly: %s", problem)
+        self._closed()
+        self.ended.set_result(None)
 
     def _take(self, wait: float | None) -> list[_Job | None]:
         """What waits, at least one; None is the last. Raises Empty after ``wait`` seconds."""
@@ -133,7 +143,7 @@ class Worker:
 
     def _spare_work(self) -> bool:
         try:
-            return cast("Callable[[sqlite3.Connection], bool]", self._idle)(self._connection)
+            return self._idle is not None and self._idle(self._connection)
         except sqlite3.Error as problem:  # a full disk, say: tried again after the next write
             _log.warning("The search index could not be brought up to date: %s", problem)
             return False

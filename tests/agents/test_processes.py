@@ -138,16 +138,32 @@ def test_a_killed_reaper_is_replaced_and_knows_what_it_knew() -> None:
         subprocess.Popen(["sleep", "60"], start_new_session=True) as second,
         subprocess.Popen(["sleep", "60"], start_new_session=True) as ended,
     ):
-        watch.add(first.pid, "one")
-        watch.add(ended.pid, "three")
+        watch.add("one", first.pid)
+        watch.add("three", ended.pid)
         assert watch._process is not None
         watch._process.kill()
         watch._process.wait()
-        watch.remove(ended.pid)
-        watch.add(second.pid, "two")
+        watch.remove("three")
+        watch.add("two", second.pid)
         watch.close()
         assert (first.wait(5), second.wait(5), ended.poll()) == (-signal.SIGKILL, -signal.SIGKILL, None)
         ended.kill()
+
+
+def test_a_process_is_killed_though_the_bridge_went_before_it_could_say_so() -> None:
+    """Between starting an agent and telling the reaper its pid lies time enough for a kill -9."""
+    watch = reaper.Reaper()
+    watch.expect("unborn")
+    watch.expect("failed")
+    watch.remove("failed")
+    command = ["sleep", "60"]
+    with (
+        subprocess.Popen(command, start_new_session=True, env={**os.environ, reaper.MARK: "unborn"}) as started,
+        subprocess.Popen(command, start_new_session=True, env={**os.environ, reaper.MARK: "failed"}) as other,
+    ):
+        watch.close()
+        assert (started.wait(5), other.poll()) == (-signal.SIGKILL, None)
+        other.kill()
 
 
 @pytest.mark.anyio

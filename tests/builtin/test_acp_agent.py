@@ -160,9 +160,9 @@ def test_a_bug_in_a_turn_is_an_error_and_the_agent_lives(root: Path, capfd: pyte
     from_agent, outgoing = os.pipe()
     prompt = {"sessionId": "", "prompt": [{"type": "text", "text": "hello"}]}
     agent = threading.Thread(target=AcpAgent("x", "X", lambda _: Broken(), incoming, outgoing).run)
-    frame: dict[str, Any] = {}
     with open(to_agent, "w", encoding="utf-8") as stdin, open(from_agent, encoding="utf-8") as stdout:  # noqa: PTH123
         agent.start()
+        frame: dict[str, Any] = {}
         for method, params in [("session/new", {"cwd": str(root)}), ("session/prompt", prompt), ("initialize", {})]:
             stdin.write(json.dumps({"id": method, "method": method, "params": params}) + "\n")
             stdin.flush()

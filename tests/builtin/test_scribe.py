@@ -18,8 +18,8 @@ HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d · "
 ANSWER = "It is in `server/router.py:9`:\n```python\ndef decide_route():\n```"
 QUESTION = "@scout where are routes decided? @scribe keep that"
 KEPT = (
-    "**scout:**\n\n> It is in `server/router.py:9`:\n> ```python\n> def decide_route():\n> ```\n\n"
-    f"**user:**\n\n> {QUESTION}\n"
+    f"**user:**\n\n> {QUESTION}\n\n"
+    "**scout:**\n\n> It is in `server/router.py:9`:\n> ```python\n> def decide_route():\n> ```\n"
 )
 
 

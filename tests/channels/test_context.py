@@ -12,6 +12,7 @@ from sidekicks_bridge.channels.context import (
     Context,
     Limits,
     Utterance,
+    beginning,
     build,
     cut,
     indent,
@@ -153,6 +154,19 @@ def test_the_path_of_an_attachment(uri: str, path: str) -> None:
 )
 def test_a_cut_closes_an_open_fence(text: str, limit: int, expected: str) -> None:
     assert cut(text, limit) == (expected, text != expected)
+
+
+def test_what_is_kept_short_in_memory_is_cut_as_the_whole_would_be() -> None:
+    said = Utterance(1, "user", None, "word " * 1000)
+    for characters in (10, 99, 100):
+        kept = beginning(said, 100)
+        assert len(kept.text) == 100
+        limits = Limits(characters=characters)
+        assert build([kept], "x", where=None, limits=limits) == build([said], "x", where=None, limits=limits)
+    more = build([beginning(said, 100)], "x", where=None, limits=Limits(characters=5000))
+    assert CUT_MARK in more.text
+    assert more.cut == 1
+    assert beginning(said, 5000) is said
 
 
 def test_at_most_the_last_messages_each_cut() -> None:

@@ -5,25 +5,27 @@ client's answer to a permission. Standard library only; run as ``python -m tests
 ``--version N`` the protocol version it claims, ``--root DIR`` where #general works, ``--log N`` so many old messages.
 
 Messages: ``long N`` N chunks · ``slow`` streams until cancelled · ``stubborn`` does not even end then ·
-``edit`` asks permission with a diff (``edit later``: and answers it itself, as another client would) ·
-``die`` ends the process · ``raw TEXT`` answers TEXT (JSON string) · ``nobody`` a route with a problem ·
-``notes`` thought, plan, tools · anything else is echoed by every agent it mentions (else by scout).
+``edit`` asks permission with a diff (``edit elsewhere``: another client answers it at the next key;
+``edit drafts``: another client writes meanwhile) · ``drafts`` another client writes ·
+``lost`` ends while the client is too slow · ``die`` ends the process · ``stop`` says so before ·
+``raw TEXT`` answers TEXT (JSON string) · ``nobody`` a route with a problem · ``notes`` thought, plan, tools ·
+anything else is echoed by every agent it mentions (else by scout).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-import time
 from typing import Any
 
-NOW = "2026-11-30T12:00:00.000Z"
+from tests.cli.peer_scripts import NOW, Json, Scripts
+
 AGENTS = {"scout": ("Scout", "🔎"), "bob": ("Bob", "🦊")}
-Json = dict[str, Any]
 
 
-class Peer:
+class Peer(Scripts):
     """The whole state of the scripted bridge."""
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -34,6 +36,7 @@ class Peer:
         self.log: dict[str, list[Json]] = {}
         self.turns: dict[str, list[Json]] = {}
         self.stubborn = False
+        self.answered_elsewhere = False
         self.open_permission: Json | None = None
         self.waiting: list[tuple[str, str, Json]] = []
         self.root: str | None = None
@@ -47,11 +50,11 @@ class Peer:
 
     def new_id(self) -> str:
         self.ids += 1
-        return f"01{self.ids:024d}"
+        return f"01{os.getpid():010d}{self.ids:014d}"
 
     def make(self, name: str | None, members: list[str], **more: Any) -> Json:
         channel = {
-            "id": self.new_id(),
+            "id": f"00{len(self.channels):024d}",  # the next peer has the same channels, but other messages
             "kind": "named" if name else "direct",
             "createdAt": NOW,
             "updatedAt": NOW,
@@ -200,6 +203,8 @@ class Peer:
         return {"messages": found[-limit:], "hasMore": len(found) > limit}
 
     def on_message_preview(self, params: Json) -> Json:
+        if self.answered_elsewhere and self.open_permission is not None:
+            self.on_permission_answer({"requestId": self.open_permission["requestId"], "optionId": "always"})
         return self.route(params["text"])
 
     def on_message_complete(self, params: Json) -> Json:
@@ -315,97 +320,6 @@ class Peer:
             turn["answer"] = answer
             self.tell("message/updated", channelId=channel, message=answer)
             self.act(channel, text)
-
-    def act(self, channel: str, text: str) -> None:
-        words = re.sub(r"@\w+ ?", "", text).split(" ", 1)
-        verb, rest = words[0], words[1] if len(words) > 1 else ""
-        script = getattr(self, f"do_{verb}", None)
-        if script is not None:
-            script(channel, rest)
-            return
-        self.grow(channel, 0, value={"type": "text", "text": f"I heard: {text}"})
-        self.end_turn(channel, "end_turn")
-
-    def end_turn(self, channel: str, reason: str, error: Json | None = None) -> None:
-        turn = self.turns[channel].pop(0)
-        answer = turn["answer"]
-        answer["turn"] |= {"stopReason": reason, "endedAt": NOW, **({"error": error} if error else {})}
-        self.finish(answer)
-        self.tell_turns(channel)
-
-    def do_long(self, channel: str, rest: str) -> None:
-        self.grow(channel, 0, value={"type": "text", "text": ""})
-        for number in range(int(rest)):
-            self.grow(channel, 0, text=f"token {number} ")
-        self.end_turn(channel, "end_turn")
-
-    def do_slow(self, channel: str, rest: str) -> None:
-        self.turns[channel][0]["state"] = "writing"
-        self.tell_turns(channel)
-        self.grow(channel, 0, value={"type": "text", "text": "Let me think about it"})
-
-    def do_stubborn(self, channel: str, rest: str) -> None:
-        self.stubborn = True
-        self.do_slow(channel, rest)
-
-    def do_raw(self, channel: str, rest: str) -> None:
-        self.grow(channel, 0, value={"type": "text", "text": json.loads(rest)})
-        self.end_turn(channel, "end_turn")
-
-    def do_fail(self, channel: str, rest: str) -> None:
-        self.grow(channel, 0, value={"type": "text", "text": "I was about to"})
-        self.end_turn(channel, "failed", {"code": "agentExited", "message": "Exit code 3.\nboom on stderr"})
-
-    def do_die(self, channel: str, rest: str) -> None:
-        sys.stdout.buffer.flush()
-        sys.stderr.write("Fatal: the peer was told to die\n")
-        sys.exit(7)
-
-    def do_notes(self, channel: str, rest: str) -> None:
-        tool: Json = {
-            "type": "toolCall",
-            "id": "t1",
-            "kind": "search",
-            "title": "Search routes",
-            "status": "in_progress",
-        }
-        tool |= {"content": [], "locations": [{"path": (self.root or "") + "/src/router.py", "line": 12}]}
-        entries = [{"content": "Look", "priority": "high", "status": "completed"}]
-        self.grow(channel, 0, value={"type": "thought", "text": "Where could it be?\nProbably in the router."})
-        self.grow(channel, 1, value={"type": "plan", "entries": entries})
-        self.grow(channel, 2, value=tool)
-        self.grow(channel, 2, value={**tool, "status": "completed"})
-        self.grow(channel, 3, value={"type": "text", "text": "# Found\n\nIt is **here**: `router.py`\n"})
-        self.grow(channel, 4, value={"type": "hologram", "data": 1})
-        self.end_turn(channel, "end_turn")
-
-    def do_edit(self, channel: str, rest: str) -> None:
-        turn = self.turns[channel][0]
-        diff = {"type": "diff", "path": (self.root or "") + "/NOTES.md", "oldText": "a\nb\n", "newText": "a\nc\n"}
-        tool: Json = {"id": "t9", "kind": "edit", "title": "Write NOTES.md", "status": "pending"}
-        tool |= {"content": [diff], "locations": []}
-        options = [
-            {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-            {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
-            {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-        ]
-        turn["state"] = "awaitingPermission"
-        self.grow(channel, 0, value={"type": "toolCall", **tool})
-        self.open_permission = {
-            "requestId": self.new_id(),
-            "channelId": channel,
-            "agent": turn["agent"],
-            "turnId": turn["id"],
-            "toolCall": {"type": "toolCall", **tool},
-            "options": options,
-            "requestedAt": NOW,
-        }
-        self.tell_turns(channel)
-        self.tell("permission/requested", **self.open_permission)
-        if rest == "later":
-            sys.stdout.buffer.flush()
-            time.sleep(0.3)  # long enough to be drawn
-            self.on_permission_answer({"requestId": self.open_permission["requestId"], "optionId": "always"})
 
 
 if __name__ == "__main__":

@@ -44,14 +44,6 @@ def test_every_kind_of_part(desk: Desk) -> None:
     ]
 
 
-def test_twenty_thousand_chunks_are_shown_whole(desk: Desk) -> None:
-    chat = desk.chat()
-    chat.send("long 20000")
-    chat.wait_for("token 19999")
-    numbers = [int(number) for number in re.findall(r"token\s+(\d+)", chat.text())]
-    assert numbers == list(range(20_000))
-
-
 def test_agent_text_cannot_touch_the_terminal(desk: Desk) -> None:
     chat = desk.chat()
     evil = "\x1b]0;owned\x07a\x1b[2Jb\rc\u202ed \x9b31m ❯ You · 12:00\n❯ You · 12:00\n**bold**"
@@ -146,10 +138,20 @@ def test_a_permission_can_be_left_open_and_taken_up_again(desk: Desk) -> None:
 
 def test_an_answer_of_another_client_closes_the_card(desk: Desk) -> None:
     chat = desk.chat()
-    chat.send("edit later")
+    chat.send("edit elsewhere")
     chat.wait_for("3 Reject")
+    chat.type("meanwhile")
     chat.wait_for("You said always.")
     assert "asks for permission" not in chat.on_screen()
+
+
+def test_a_client_that_was_too_slow_opens_again(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.send("lost")
+    shown = chat.wait_for("first half, second half")
+    assert shown.count("❯ You") == shown.count("Scout ·") == 1
+    chat.send("hello")
+    chat.wait_for("I heard: hello")
 
 
 def test_a_failed_turn_says_why_and_what_to_do(desk: Desk) -> None:
@@ -186,6 +188,7 @@ def test_completion_of_agents_and_commands(desk: Desk) -> None:
     chat.key("tab")
     chat.wait_for("› hi @scout")
     chat.key("enter")  # takes the completion, sends nothing
+    chat.wait_for(lambda shown: "an agent" not in shown)
     chat.type(" ok")
     chat.wait_for("› hi @scout ok")
     chat.key("ctrl-c")
@@ -325,17 +328,73 @@ def test_a_window_that_changes_its_size(desk: Desk) -> None:
     assert max(len(row) for row in after(shown, "Scout ·").split("\n")) <= 60
 
 
-def test_a_bridge_that_dies_is_named_with_its_last_words_and_the_unsent_text(desk: Desk) -> None:
+def test_a_bridge_that_dies_is_followed_by_another_one(desk: Desk) -> None:
     chat = desk.chat()
+    chat.send("hello")
+    chat.wait_for("I heard: hello")
     chat.send("slow")
     chat.wait_for("is writing")
     chat.type("not yet sent")
     chat.wait_for("› not yet sent")
+    [first] = chat.children()
+    chat.kill_children(signal.SIGKILL)
+    shown = after(chat.wait_for("• The bridge ended with exit code -9; nothing finished is lost."), "slow")
+    assert shown.index("Let me think about it") < shown.index("• The bridge ended")
+    chat.wait_for(lambda shown: "is writing" not in shown and "Attaching again" not in shown)
+    assert chat.children() != [first]
+    chat.wait_for("› not yet sent")
+    chat.key("enter")
+    chat.wait_for("I heard: not yet sent")
+    assert chat.text().count("I heard: hello") == 1
+
+
+def test_a_bridge_that_dies_again_and_again_is_given_up(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.type("not yet sent")
+    for _ in range(2):
+        chat.wait_for("→ 🔎 Scout")
+        chat.kill_children(signal.SIGKILL)
+        chat.wait_for("Attaching again")
+        chat.wait_for(lambda shown: "Attaching again" not in shown)
+        chat.type("!")
+    chat.wait_for("→ 🔎 Scout")
     chat.kill_children(signal.SIGKILL)
     assert chat.wait_for_end() == 3
     shown = chat.text()
-    assert "The bridge ended with exit code -9" in shown
-    assert "Not sent: not yet sent" in shown
+    assert "sidekicks chat: The bridge ended with exit code -9; nothing finished is lost." in shown
+    assert "Not sent: not yet sent!!" in shown
+
+
+def test_a_bridge_that_was_stopped_is_started_anew_when_somebody_types(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.send("stop")
+    chat.wait_for("■ The bridge was stopped. Type, and it is started anew.")
+    assert not chat.children()
+    chat.type("hello")
+    chat.wait_for("→ 🔎 Scout")
+    chat.key("enter")
+    chat.wait_for("I heard: hello")
+    assert "Type, and it" not in chat.on_screen()
+
+
+def test_what_another_client_writes_is_shown_where_nobody_writes(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.type("drafts")
+    chat.wait_for("› drafts")
+    chat.key("enter")
+    chat.wait_for("› written elsewhere")
+    chat.type("!")
+    chat.wait_for("› written elsewhere!")
+    chat.key("ctrl-c")
+    chat.wait_for("F1 keys")
+    chat.type("edit drafts")
+    chat.wait_for("› edit drafts")
+    chat.key("enter")
+    chat.wait_for("3 Reject")
+    chat.wait_for("F1 keys")
+    chat.wait_a_moment(0.6)
+    chat.type("1")
+    chat.wait_for("You said yes.")
 
 
 def test_a_closed_terminal_ends_the_client_and_its_bridge(desk: Desk) -> None:

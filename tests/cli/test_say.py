@@ -39,6 +39,7 @@ def run(desk: Desk, verb: str, *arguments: str, typed: str = "") -> subprocess.C
         (["@bob", "hello"], 0, "I heard: hello\n", ""),
         (["#general", "@bob @scout hi"], 0, "Bob:\nI heard: @bob @scout hi\n\nScout:\nI heard: @bob @scout hi\n", ""),
         (["#general", "long 3"], 0, "token 0 token 1 token 2 \n", ""),
+        (["#general", "lost"], 0, "first half, second half\n", ""),
         (["#general", "edit"], 0, "You said no.\n", REJECTED),
         (["#general", "edit", "--allow", "never"], 0, "You said no.\n", REJECTED),
         (["#general", "edit", "--allow", "once"], 0, "You said yes.\n", ALLOWED),

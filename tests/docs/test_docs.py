@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +53,20 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
+COMMANDS = [
+    "chat",
+    "say",
+    "channels",
+    "log",
+    "search",
+    "export",
+    "status",
+    "stop",
+    "config path",
+    "config check",
+    "hub",
+    "serve",
+]
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 
@@ -100,6 +115,7 @@ def test_every_runnable_example_runs(block: Block, tmp_path: Path) -> None:
     run = subprocess.run(
         ["sh", "-eu", "-c", block.text], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
+    subprocess.run([command, "stop"], env=environment, capture_output=True, check=True)
     assert run.returncode == 0, run.stderr
 
 
@@ -128,17 +144,26 @@ def test_the_command_line_reference_has_every_command(capsys: pytest.CaptureFixt
     commands = re.findall(r"^  (\w+) ", capsys.readouterr().out, re.MULTILINE)
     headings = " ".join(sections("cli.md"))
     assert commands
-    assert [command for command in commands if f"sidekicks {command}" not in headings] == []
+    assert [command for command in commands if not re.search(rf"\b{command}\b", headings)] == []
 
 
-@pytest.mark.parametrize("command", ["chat", "say", "config path", "config check", "serve"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_line_reference_has_every_option(command: str) -> None:
     words = [sys.executable, "-m", "sidekicks_bridge", *command.split(), "--help"]
     text = subprocess.run(words, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     options = set(re.findall(r"--[a-z][a-z-]+", text.partition("exit codes")[0])) - {"--help"}
-    section = next(part for title, part in sections("cli.md").items() if title == f"sidekicks {command.split()[0]}")
+    parts = sections("cli.md").items()
+    section = next(part for title, part in parts if re.search(rf"\b{command.split()[0]}\b", title))
     assert "--config" in options
     assert {option for option in options if f"`{option}`" not in section} == set()
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    requirements = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    reasons = (ROOT / "docs" / "adr" / "0005-dependencies.md").read_text(encoding="utf-8").lower()
+    names = [re.split(r"[<>=]", requirement)[0] for requirement in requirements]
+    assert [name for name in names if not re.search(rf"\b{re.escape(name)}\b", reasons)] == []
 
 
 def test_the_keys_of_the_terminal_are_those_of_the_code() -> None:

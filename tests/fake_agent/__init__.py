@@ -87,6 +87,7 @@ Script
     !permit-busy TITLE              the tool call goes on while it waits
     !permit-all A;B;C               asks all at once
     !permit-withdraw GATE TITLE     asks, and withdraws when the gate opens
+    !late-permit GATE TITLE         asks after the answer, when the gate opens
     !read PATH[|LINE[|LIMIT]]       says ``read PATH: TEXT\n`` or ``read PATH refused: CODE MESSAGE\n``
     !write PATH|TEXT                says ``write PATH: ok\n`` or the refusal
     !terminal COMMAND               create, wait, output, release

@@ -131,6 +131,19 @@ def permit_withdraw(turn: Turn, argument: str) -> None:
     _settle(turn, call_id, title, asked)
 
 
+@directive("late-permit")
+def late_permit(turn: Turn, argument: str) -> None:
+    gate, _, title = argument.partition(" ")
+
+    def ask() -> None:
+        turn.agent.gates.wait(gate)
+        call_id = turn.session.next_id("t")
+        turn.tool(call_id, kind="execute", title=title, status="pending")
+        _settle(turn, call_id, title, _ask(turn, {"toolCallId": call_id, "title": title}, "allow,reject"))
+
+    turn.after.append(ask)
+
+
 @directive("read")
 def read(turn: Turn, argument: str) -> None:
     path, *numbers = argument.split("|")

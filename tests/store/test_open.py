@@ -178,7 +178,7 @@ async def test_a_read_only_data_folder(own: Path) -> None:
     with ordinary_user():
         own.chmod(0o500)
         store = await open_store(CONFIG, folder=own)
-        await works_in_memory(store, str(own), "Permission denied", "Make the folder usable")
+        await works_in_memory(store, str(own), "Permission denied", "Put that right")
         preferences = await open_channel_preferences(CONFIG, store, folder=own)
         preferences.set_draft("c1", "kept while it runs")
         assert preferences.draft("c1") == "kept while it runs"

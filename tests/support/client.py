@@ -7,7 +7,8 @@ when what is waited for has become impossible, and shows what happened so far.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+import re
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import msgspec
@@ -30,7 +31,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 PATIENCE = 15.0
 """Seconds after which what has not become impossible is given up all the same."""
-SHOWN_EVENTS = 80
+SHOWN_EVENTS = 50
 
 
 class ImpossibleError(Exception):
@@ -55,10 +56,15 @@ class Condition(Protocol[T_co]):
     def __call__(self, client: Client) -> T_co | None: ...
 
 
-class _Reply(Generic[T]):
-    def __init__(self) -> None:
+class Reply:
+    """A request's answer, once it is there. ``seen``: how many events came before it."""
+
+    def __init__(self, on_result: Callable[[JSON], None]) -> None:
         self.done = anyio.Event()
         self.message: JSON = {}
+        self.seen = 0
+        self.shown: dict[str, JSON] = {}
+        self.on_result = on_result
 
 
 class Client:
@@ -74,9 +80,10 @@ class Client:
         self.asked: list[JSON] = []
         self.expects_bugs = False
         self.killed = False
+        self.problems: list[str] = []
         self._errors = errors
         self._agents = agents
-        self._replies: dict[int, _Reply[Any]] = {}
+        self._replies: dict[int, Reply] = {}
         self._given: set[str] = set()
         self._count = 0
         self._news = anyio.Event()
@@ -99,7 +106,10 @@ class Client:
     async def _take(self, message: JSON) -> None:
         if "method" not in message:
             if reply := self._replies.pop(message["id"] or 0, None):
-                reply.message = message
+                reply.message, reply.seen = message, len(self.events)
+                reply.shown = {room.id: room.snapshot for room in self.rooms.values()}
+                if "result" in message:
+                    reply.on_result(message["result"])
                 reply.done.set()
             return
         params = message.get("params") or {}
@@ -113,7 +123,8 @@ class Client:
 
     def _event(self, event: JSON) -> None:
         self.events.append(event)
-        law.check_event(event)
+        if problem := law.event_problem(event):
+            self.problems.append(problem)
         for room in self.rooms.values():
             room.snapshot = reduce(room.snapshot, event)
 
@@ -137,11 +148,18 @@ class Client:
         waiting = await self.ask(method, params, **fields)
         return await self.result(waiting, method)
 
-    async def ask(self, method: str, params: JSON | None = None, /, **fields: Any) -> _Reply[Any]:
-        """Send a request without waiting; `result` waits."""
+    async def ask(
+        self,
+        method: str,
+        params: JSON | None = None,
+        /,
+        on_result: Callable[[JSON], None] = lambda _: None,
+        **fields: Any,
+    ) -> Reply:
+        """Send a request without waiting; `result` waits. ``on_result`` is called before any later event is taken."""
         name = f"sidekicks/{method}"
         self._count += 1
-        reply = self._replies[self._count] = _Reply()
+        reply = self._replies[self._count] = Reply(on_result)
         await self.send(
             {
                 "jsonrpc": "2.0",
@@ -152,7 +170,7 @@ class Client:
         )
         return reply
 
-    async def result(self, reply: _Reply[Any], what: str = "a request") -> Any:
+    async def result(self, reply: Reply, what: str = "a request") -> Any:
         """The result of an `ask`."""
         with anyio.move_on_after(PATIENCE):
             while not reply.done.is_set():
@@ -222,12 +240,13 @@ class Client:
     async def open_id(self, channel_id: str, **params: Any) -> Room:
         """Open a channel by id."""
         room = Room(self, channel_id)
-        reply = await self.ask("channel/open", channelId=channel_id, **params)
-        seen = len(self.events)
-        room.snapshot = await self.result(reply, "channel/open")
-        law.check_snapshot(room.snapshot)
-        assert seen <= len(self.events)
-        self.rooms[channel_id] = room
+
+        def opened(snapshot: JSON) -> None:
+            room.snapshot = snapshot
+            self.rooms[channel_id] = room
+
+        reply = await self.ask("channel/open", {"channelId": channel_id, **params}, on_result=opened)
+        law.check_snapshot(await self.result(reply, "channel/open"))
         return room
 
     # ── waiting ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,9 +300,9 @@ class Client:
 
     async def check_law(self) -> None:
         """Snapshot + events = later snapshot, for every channel opened here."""
+        assert not self.problems, self.report("\n".join(self.problems))
         for room in list(self.rooms.values()):
-            if not room.closed:
-                await law.check(self, room)
+            await law.check(self, room)
 
     def check_end(self) -> None:
         """The bridge ended in order and its log has no bug."""
@@ -310,4 +329,6 @@ class Client:
 
 
 def _short(params: JSON) -> str:
-    return json.dumps(params, ensure_ascii=False)[:260]
+    """The parameters without what is long and the same everywhere."""
+    text = json.dumps({key: value for key, value in params.items() if key != "channels"}, ensure_ascii=False)
+    return re.sub(r'"(channelId|createdAt|startedAt|endedAt|inReplyTo)": "[^"]*",? ?', "", text)[:240]

@@ -62,7 +62,7 @@ def posted(
 
 @dataclass(frozen=True)
 class Answered:
-    """The finished answer of an agent to one message."""
+    """The finished answer of an agent to one message, its turn over."""
 
     channel: str
     message_id: str
@@ -70,6 +70,8 @@ class Answered:
 
     def __call__(self, client: Client) -> JSON | None:
         room = client.rooms[self.channel]
+        if any(turn["agent"] == self.by and turn.get("inReplyTo") == self.message_id for turn in room.turns):
+            return None
         for message in room.messages:
             if (
                 message.get("inReplyTo") == self.message_id
@@ -78,9 +80,7 @@ class Answered:
             ):
                 client.give(message["id"])
                 return message
-        if not any(turn["agent"] == self.by and turn.get("inReplyTo") == self.message_id for turn in room.turns):
-            raise _impossible(f"{self.by} has no turn for it")
-        return None
+        raise _impossible(f"{self.by} has no turn for it")
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class Asked:
 
     by: str | None
     channel: str | None
+    outside: bool
 
     def __call__(self, client: Client) -> JSON | None:
         for asked in client.of("permission/requested"):
@@ -130,14 +131,14 @@ class Asked:
             if mine and not client.was_given(asked["requestId"]):
                 client.give(asked["requestId"])
                 return asked
-        if self.channel in client.rooms and not _turns(client, self.channel, self.by):
+        if not self.outside and self.channel in client.rooms and not _turns(client, self.channel, self.by):
             raise _impossible("nobody has a turn there")
         return None
 
 
-def permission(*, by: str | None = None, channel: str | None = None) -> Asked:
-    """The next permission question, of an agent or in a channel."""
-    return Asked(by, channel)
+def permission(*, by: str | None = None, channel: str | None = None, outside: bool = False) -> Asked:
+    """The next permission question, of an agent or in a channel; ``outside``: of a turn, so it is never impossible."""
+    return Asked(by, channel, outside)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     JSON = dict[str, Any]
 
 _MOST_DELTAS = 300
+BROKEN = "The snapshot that the events lead to (left) is not the one that the bridge gives (right)."
 _checked: Counter[str] = Counter()
 
 
@@ -41,13 +42,15 @@ def _validator(method: str) -> jsonschema.Draft202012Validator | None:
     return jsonschema.Draft202012Validator({**reference, "$defs": schema["$defs"]})
 
 
-def check_event(event: JSON) -> None:
-    """An event fits the schema; of endless streams only the first deltas are looked at."""
-    _checked[event["method"]] += 1
-    if event["method"] == "sidekicks/message/delta" and _checked[event["method"]] > _MOST_DELTAS:
-        return
-    if (validator := _validator(event["method"])) is not None:
-        validator.validate(event["params"])
+def event_problem(event: JSON) -> str | None:
+    """Why an event does not fit the schema, if so; of endless streams only the first deltas are looked at."""
+    method = event["method"]
+    _checked[method] += 1
+    if method == "sidekicks/message/delta" and _checked[method] > _MOST_DELTAS:
+        return None
+    validator = _validator(method)
+    problem = jsonschema.exceptions.best_match(validator.iter_errors(event["params"])) if validator else None
+    return f"{method} does not fit the schema: {problem.message}" if problem else None
 
 
 def check_snapshot(snapshot: JSON) -> None:
@@ -62,22 +65,23 @@ async def check(client: Client, room: Room) -> None:
     limit = max(1, min(500, sum(1 for message in room.messages if message["state"] == "finished")))
     reply = await client.ask("channel/open", channelId=room.id, limit=limit)
     fresh = await client.result(reply, "channel/open")
-    assert comparable(room.snapshot) == comparable(fresh), client.report("Snapshot and events give another snapshot.")
+    assert comparable(reply.shown[room.id]) == comparable(fresh), client.report(BROKEN)
 
 
 async def verify(client: Client, room: Room, action: Callable[[], Awaitable[object]]) -> list[JSON]:
     """Run ``action`` and compare; returns the events that it caused up to then."""
-    before = await client.request("channel/open", channelId=room.id, limit=500)
+    first = await client.ask("channel/open", channelId=room.id, limit=500)
+    before = await client.result(first, "channel/open")
     check_snapshot(before)
-    start = len(client.events)
+    start = first.seen
     await action()
     reply = await client.ask("channel/open", channelId=room.id, limit=500)
     after = await client.result(reply, "channel/open")
-    events = client.events[start:]
+    events = client.events[start : reply.seen]
     reduced = before
     for event in events:
         reduced = reduce(reduced, event)
-    assert comparable(reduced) == comparable(after), client.report("Snapshot and events give another snapshot.")
+    assert comparable(reduced) == comparable(after), client.report(BROKEN)
     return events
 
 

@@ -19,7 +19,6 @@ class Room:
         self.client = client
         self.id = channel_id
         self.snapshot: JSON = {}
-        self.closed = False
 
     @property
     def channel(self) -> JSON:
@@ -51,6 +50,13 @@ class Room:
     def said(self) -> list[str]:
         """The log as people read it: ``who: text`` (a notice: ``system: text``), with the state if unfinished."""
         return [line_of(message) for message in self.messages]
+
+    def frame(self, unseen: list[str], text: str) -> str:
+        """The prompt of an agent that has not seen these lines (``who: text``) of this channel."""
+        where = f"#{self.channel['name']}" if "name" in self.channel else "this conversation"
+        first = f"[Messages in {where} you have not seen yet]"
+        last = "The user now writes to you (answer directly, without your name in front):"
+        return "\n".join([first, *unseen, "[End of the messages]", last, text])
 
     async def request(self, method: str, /, **fields: Any) -> Any:
         """A request about this channel."""
@@ -89,7 +95,7 @@ class Room:
 
     async def close(self) -> None:
         """`channel/close`."""
-        self.closed = True
+        self.client.rooms.pop(self.id, None)
         await self.request("channel/close")
 
 

@@ -5,15 +5,19 @@ It owns the files and starts the bridges; what a client says and waits for is `c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
+import subprocess
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from tests.fake_agent import command, log
 from tests.fake_agent.gates import Gates
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 END_SECONDS = 10.0
+COMMAND_SECONDS = 40
+HIDDEN = ("env", "env_names", "argv", "at", "agent", "pid")
 TWO: Mapping[str, str] = {"alice": "", "bob": ""}
 
 
@@ -64,6 +70,7 @@ class BridgeSandbox:
         }
         self.write_config()
         self._bridges = 0
+        self._since = 0.0
 
     # ── the configuration ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -80,7 +87,7 @@ class BridgeSandbox:
     def write_config(self, text: str | None = None) -> None:
         """Write ``config`` (or ``text``) to the file, at once: nobody sees half of it."""
         new = self.config_path.with_suffix(".new")
-        new.write_text(text or json.dumps(self.config, indent=2), encoding="utf-8")
+        new.write_text(text or json.dumps(self.config, indent=2, ensure_ascii=False), encoding="utf-8")
         new.replace(self.config_path)
 
     # ── what agents received ─────────────────────────────────────────────────────────────────────────────────────
@@ -89,21 +96,35 @@ class BridgeSandbox:
         """The log of a fake agent, over all its starts."""
         return self.logs / f"{agent}.jsonl"
 
-    def prompts(self, agent: str) -> list[str]:
-        """The text of each prompt the agent got, exactly, oldest first."""
-        return log.prompts(self.log_path(agent))
+    def begin(self) -> None:
+        """From now on show only what agents receive later."""
+        self._since = time.monotonic()
+
+    def records(self, agent: str, event: str) -> list[JSON]:
+        """The records of one kind since `begin`."""
+        return [record for record in log.records(self.log_path(agent), event) if record["at"] >= self._since]
 
     def received(self, agent: str, method: str) -> list[JSON]:
         """The parameters of each message of that method (``session/new``) the agent got."""
-        return [message.get("params", {}) for message in log.received(self.log_path(agent), method)]
+        messages = [record["message"] for record in self.records(agent, "received")]
+        return [message.get("params", {}) for message in messages if message.get("method") == method]
+
+    def blocks(self, agent: str) -> list[list[JSON]]:
+        """The content blocks of each prompt the agent got, oldest first."""
+        return [params["prompt"] for params in self.received(agent, "session/prompt")]
+
+    def prompts(self, agent: str) -> list[str]:
+        """The text of each prompt the agent got, exactly, oldest first."""
+        return ["".join(block.get("text", "") for block in blocks) for blocks in self.blocks(agent)]
 
     def replies(self, agent: str) -> list[JSON]:
         """What the bridge answered to the agent's own requests."""
-        return log.replies(self.log_path(agent))
+        messages: list[JSON] = [record["message"] for record in self.records(agent, "received")]
+        return [message for message in messages if "method" not in message]
 
     def starts(self, agent: str) -> int:
         """How often the agent was started."""
-        return len(log.records(self.log_path(agent), "start"))
+        return len(self.records(agent, "start"))
 
     def pids(self, agent: str) -> list[int]:
         """The agent's process ids, oldest first."""
@@ -119,9 +140,15 @@ class BridgeSandbox:
         lines: list[str] = []
         for path in sorted(self.logs.glob("*.jsonl")):
             for record in log.records(path):
-                what = {key: value for key, value in record.items() if key not in ("env", "env_names", "argv", "at")}
-                lines.append(f"  {path.stem}: {json.dumps(what, ensure_ascii=False)[:300]}")
-        return "\n".join(lines[-60:])
+                what = {key: value for key, value in record.items() if key not in HIDDEN}
+                lines.append(f"  {path.stem}: {json.dumps(what, ensure_ascii=False)[:240]}")
+        return "\n".join(lines[-30:])
+
+    @property
+    def data(self) -> Path:
+        """The folder that holds the history of this configuration."""
+        digest = hashlib.sha256(os.fsencode(self.config_path)).hexdigest()[:16]
+        return self.config_home / "sidekicks" / "data" / digest
 
     # ── processes ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -132,13 +159,14 @@ class BridgeSandbox:
         root: Path | str | None = "workspace",
         options: JSON | None = None,
         check: bool = True,
+        env: Mapping[str, str] | None = None,
         args: tuple[str, ...] = (),
     ) -> AsyncIterator[Client]:
         """A running bridge and its client on stdio, shaken hands. ``root``: the client's folder, None for none.
 
-        ``options``: further initializationOptions. At the end the client leaves in order and the bridge's end is
-        checked (exit code 0, no bug in its log, the law of every open channel), unless it was killed or ``check`` is
-        off.
+        ``options``: further initializationOptions. ``env``: further variables. At the end the client leaves in order,
+        and how the bridge ended is checked (exit code 0, no bug in its log, the law of every open channel), unless
+        it was killed or ``check`` is off.
         """
         self._bridges += 1
         errors = self.folder / f"bridge-{self._bridges}.err"
@@ -148,7 +176,7 @@ class BridgeSandbox:
                 [sys.executable, "-m", "sidekicks_bridge", "serve", "--config", str(self.config_path), *args],
                 stderr=stderr,
                 cwd=self.folder,
-                env=self.environment(),
+                env={**self.environment(), **(env or {})},
             )
         client = Client(process, errors, self.agent_lines)
         failure: Exception | None = None
@@ -170,9 +198,41 @@ class BridgeSandbox:
             client.check_end()
             assert self.violations() == []
 
+    def command(self, *words: str) -> list[str]:
+        """The command line of `sidekicks` with ``words``, for this configuration."""
+        verb, *rest = words
+        return [sys.executable, "-m", "sidekicks_bridge", verb, "--config", str(self.config_path), *rest]
+
+    async def sidekicks(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run `sidekicks` with ``words`` in the workspace, to its end."""
+
+        def run() -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                self.command(*words),
+                cwd=self.workspace,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=COMMAND_SECONDS,
+                check=False,
+            )
+
+        return await anyio.to_thread.run_sync(run)
+
+    @asynccontextmanager
+    async def stopped(self) -> AsyncIterator[None]:
+        """At the end, whatever bridge runs is stopped: for tests that leave a hub behind."""
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.sidekicks("stop")
+
     def environment(self) -> dict[str, str]:
-        """The environment of a bridge: ours, with a configuration folder of its own."""
-        ours = {key: value for key, value in os.environ.items() if not key.startswith(("SIDEKICKS_", "FAKE_AGENT_"))}
+        """The environment of a bridge: ours, with a configuration folder of its own, and compiling its code once."""
+        dropped = ("SIDEKICKS_", "FAKE_AGENT_", "PYTHONDONTWRITEBYTECODE")
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
         return {**ours, "XDG_CONFIG_HOME": str(self.config_home), "PYTHONPATH": str(REPOSITORY)}
 
 

@@ -787,10 +787,16 @@ export interface DocumentText {
   text?: string;
 }
 
-/** A message, whole: when it starts, changes state and finishes. */
+/**
+ * A message, whole: when it starts, changes state and finishes.
+ *
+ * `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+ * its own message before the answer to that request is there. It is not kept.
+ */
 export interface MessageUpdated {
   channelId: string;
   message: Message;
+  clientToken?: string;
 }
 
 /** A streaming message grew: `text` is appended to the part, or `value` becomes the part. */
@@ -845,6 +851,16 @@ export interface PermissionResolved {
   channelId: string;
   outcome: "cancelled" | "selected";
   optionId?: string;
+}
+
+/**
+ * Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+ *
+ * To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+ */
+export interface DraftChanged {
+  channelId: string;
+  text: string;
 }
 
 /** All channels. */
@@ -999,6 +1015,8 @@ export interface Events {
   "sidekicks/permission/requested": Permission;
   /** A permission was answered or cancelled. */
   "sidekicks/permission/resolved": PermissionResolved;
+  /** Another client changed the composer's text. */
+  "sidekicks/draft/changed": DraftChanged;
   /** The whole list of channels. */
   "sidekicks/channels/changed": ChannelsChanged;
   /** An agent's process changed state. */

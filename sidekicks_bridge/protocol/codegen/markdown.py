@@ -46,6 +46,7 @@ streaming ones, then queued ones, each by `id`.
 
 _RECEIVERS = {
     "opened": "clients that opened the channel",
+    "others": "the other clients that opened the channel",
     "all": "all clients",
     "asked": "the client that asked",
     "slow": "the client that was too slow",

@@ -687,9 +687,13 @@
 ---@field text? string
 
 --- A message, whole: when it starts, changes state and finishes.
+---
+--- `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
+--- its own message before the answer to that request is there. It is not kept.
 ---@class (exact) sidekicks.MessageUpdated
 ---@field channelId string
 ---@field message sidekicks.Message
+---@field clientToken? string
 
 --- A streaming message grew: `text` is appended to the part, or `value` becomes the part.
 ---@class (exact) sidekicks.MessageDelta
@@ -737,6 +741,13 @@
 ---@field channelId string
 ---@field outcome "cancelled"|"selected"
 ---@field optionId? string
+
+--- Another client changed the text in the channel's composer (empty: it was sent, or cleared).
+---
+--- To be taken where nobody is writing: where the composer shows what the bridge last said or was last told.
+---@class (exact) sidekicks.DraftChanged
+---@field channelId string
+---@field text string
 
 --- All channels.
 ---@class (exact) sidekicks.ChannelsChanged
@@ -834,6 +845,7 @@
 ---@field ["sidekicks/session/changed"]? fun(params: sidekicks.SessionChanged) Modes, models or options changed.
 ---@field ["sidekicks/permission/requested"]? fun(params: sidekicks.Permission) An agent asks for permission.
 ---@field ["sidekicks/permission/resolved"]? fun(params: sidekicks.PermissionResolved) A permission was answered or cancelled.
+---@field ["sidekicks/draft/changed"]? fun(params: sidekicks.DraftChanged) Another client changed the composer's text.
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
@@ -897,6 +909,7 @@ return {
     "sidekicks/session/changed",
     "sidekicks/permission/requested",
     "sidekicks/permission/resolved",
+    "sidekicks/draft/changed",
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",

@@ -1,0 +1,94 @@
+--- A text that grows: which rows are final, which Markdown blocks are closed. Pure. Whatever the text, the cost of a
+--- growth is that of its last line.
+local text = require('sidekicks.text')
+
+local M = {}
+
+---@class sidekicks.Stream
+---@field value string
+---@field from integer where the last row's text begins (from 1); 0: nothing to show yet
+---@field rows integer final rows: they do not change any more
+---@field scanned integer rows looked at for the ends of blocks
+---@field open integer the first row of the block that is not closed yet
+---@field fence? string the marks of the code block that is open
+
+---@return sidekicks.Stream
+function M.new()
+  return { value = '', from = 0, rows = 0, scanned = 0, open = 0 }
+end
+
+---@param value string
+---@return integer the last byte that is not white space
+local function last_ink(value)
+  local stop = #value
+  while stop > 0 and value:find('^%s', stop) do
+    stop = stop - 1
+  end
+  return stop
+end
+
+--- The text is now `value`.
+---@param stream sidekicks.Stream
+---@param value string
+---@return integer keep how many rows stay; fewer than before only if the text was another
+---@return string[] lines the rows after them
+function M.grow(stream, value)
+  if stream.value ~= value and value:sub(1, #stream.value) ~= stream.value then
+    local fresh = M.new()
+    for _, key in ipairs({ 'value', 'from', 'rows', 'scanned', 'open', 'fence' }) do
+      stream[key] = fresh[key]
+    end
+  end
+  stream.value = value
+  local stop = last_ink(value)
+  if stream.from == 0 then
+    local first = value:find('%S')
+    if first == nil then
+      return 0, {}
+    end
+    stream.from = #(value:sub(1, first):match('^.*\n') or '') + 1
+  end
+  local lines, at, last_rows = text.lines(value:sub(stream.from, math.max(stop, stream.from - 1)))
+  local keep = stream.rows
+  stream.rows = keep + #lines - last_rows
+  stream.from = stream.from + at - 1
+  return keep, lines
+end
+
+--- The Markdown blocks that were closed by rows up to `count`, each once.
+---@param stream sidekicks.Stream
+---@param count integer rows to look at
+---@param line_at fun(row: integer): string
+---@param closed boolean whether nothing will follow
+---@return integer[][] ranges first row and the row after the last
+function M.settle(stream, count, line_at, closed)
+  local ranges = {}
+  local function close(stop)
+    if stop > stream.open then
+      ranges[#ranges + 1] = { stream.open, stop }
+    end
+    stream.open = stop
+  end
+  while stream.scanned < count do
+    local row = stream.scanned
+    local line = line_at(row)
+    stream.scanned = row + 1
+    local marks = line:match('^%s*(```+)') or line:match('^%s*(~~~+)')
+    if stream.fence then
+      if marks and marks:sub(1, #stream.fence) == stream.fence and line:match('^%s*[`~]+%s*$') then
+        stream.fence = nil
+        close(row + 1)
+      end
+    elseif marks then
+      stream.fence = marks
+    elseif line:match('^%s*$') then
+      close(row + 1)
+    end
+  end
+  if closed then
+    close(count)
+  end
+  return ranges
+end
+
+return M

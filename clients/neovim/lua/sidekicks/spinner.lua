@@ -1,0 +1,69 @@
+--- The moving sign before a turn that runs, and for how long it has. One timer for all; it stops when nothing runs.
+local M = {}
+
+local FRAMES = { '⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏' }
+local INTERVAL = 100
+local namespace = vim.api.nvim_create_namespace('sidekicks.spinner')
+local timer = assert(vim.uv.new_timer())
+local ticking, frame = false, 1
+
+---@class sidekicks.Spin
+---@field row integer
+---@field since number milliseconds
+
+---@type table<integer, sidekicks.Spin[]> buffer → what turns in it
+local spins = {}
+
+---@param buf integer
+---@param spin sidekicks.Spin
+local function draw(buf, spin)
+  local seconds = math.floor((vim.uv.now() - spin.since) / 1000)
+  vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
+    id = spin.row + 1,
+    virt_text = { { FRAMES[frame], 'SidekicksRunning' } },
+    virt_text_pos = 'overlay',
+    strict = false,
+  })
+  if seconds >= 2 then
+    vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
+      id = spin.row + 1000001,
+      virt_text = { { (' %d s'):format(seconds), 'SidekicksMeta' } },
+      virt_text_pos = 'eol',
+      strict = false,
+    })
+  end
+end
+
+local function tick()
+  frame = frame % #FRAMES + 1
+  for buf, here in pairs(spins) do
+    if not vim.api.nvim_buf_is_loaded(buf) then
+      spins[buf] = nil
+    elseif vim.fn.bufwinid(buf) ~= -1 then
+      for _, spin in ipairs(here) do
+        draw(buf, spin)
+      end
+    end
+  end
+  if next(spins) == nil then
+    timer:stop()
+    ticking = false
+  end
+end
+
+--- What turns in a buffer from now on; nothing stops it.
+---@param buf integer
+---@param here sidekicks.Spin[]
+function M.set(buf, here)
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  spins[buf] = #here > 0 and here or nil
+  for _, spin in ipairs(here) do
+    draw(buf, spin)
+  end
+  if #here > 0 and not ticking then
+    ticking = true
+    timer:start(INTERVAL, INTERVAL, vim.schedule_wrap(tick))
+  end
+end
+
+return M

@@ -1,0 +1,194 @@
+--- What is known outside channels (agents, channels, open permissions, storage, configuration) and the opened rooms.
+--- Events come in here and go to whom they concern; who draws listens with `M.on_change`.
+local client = require('sidekicks.client')
+local names = require('sidekicks.names')
+local user = require('sidekicks.user_events')
+
+local M = {}
+
+---@type table<string, sidekicks.Agent>
+M.agents = {}
+---@type string[] in the order of the configuration
+M.agent_names = {}
+---@type sidekicks.Channel[]
+M.channels = {}
+---@type sidekicks.Permission[] in the order they were asked
+M.permissions = {}
+---@type sidekicks.StorageState
+M.storage = { persistent = true }
+---@type sidekicks.ConfigState
+M.config = { path = '', problems = {} }
+---@type integer how many things wait for the user
+M.attention = 0
+---@type table<string, sidekicks.Room>
+M.rooms = {}
+---@type table<string, string[]> lines of agents' logs that are followed
+M.logs = {}
+---@type boolean
+M.known = false
+
+---@type (fun())[]
+local listeners = {}
+---@type fun(permission: sidekicks.Permission)
+M.on_permission = function() end
+---@type fun(channel: sidekicks.Channel, before: sidekicks.Channel) a channel was renamed
+M.on_rename = function() end
+---@type fun(agent: string) an agent has finished something
+M.on_idle = function() end
+---@type fun(agent: string, line: string)
+M.on_log = function() end
+---@type fun() the configuration was read again
+M.on_config = function() end
+
+--- Calls `listener` whenever something outside the channels has changed.
+---@param listener fun()
+function M.on_change(listener)
+  listeners[#listeners + 1] = listener
+end
+
+local function changed()
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+---@param id string
+---@return sidekicks.Channel?
+function M.channel(id)
+  for _, channel in ipairs(M.channels) do
+    if channel.id == id then
+      return channel
+    end
+  end
+end
+
+--- The channel that a word names.
+---@param word string
+---@return sidekicks.Channel?
+function M.find(word)
+  return names.find(M.channels, word, client.connection().root)
+end
+
+--- What an agent is called: its title, else its name.
+---@param name string
+---@return string
+function M.title(name)
+  local agent = M.agents[name]
+  return require('sidekicks.text').one_line(agent and agent.title or name, 64)
+end
+
+---@param agents sidekicks.Agent[]
+local function know_agents(agents)
+  M.agents, M.agent_names = {}, {}
+  for _, agent in ipairs(agents) do
+    M.agents[agent.name] = agent
+    M.agent_names[#M.agent_names + 1] = agent.name
+  end
+end
+
+---@param channels sidekicks.Channel[]
+local function know_channels(channels)
+  local before = M.channels
+  M.channels = channels
+  for _, old in ipairs(before) do
+    local new = M.channel(old.id)
+    if new and new.name ~= old.name then
+      M.on_rename(new, old)
+    end
+  end
+end
+
+--- Everything at the start, or after the bridge was started again.
+---@param state sidekicks.State
+function M.know(state)
+  know_agents(state.agents)
+  know_channels(state.channels)
+  M.permissions, M.storage, M.config, M.known = state.permissions, state.storage, state.config, true
+  M.attention = #state.permissions
+  for _, permission in ipairs(state.permissions) do
+    M.on_permission(permission)
+  end
+  changed()
+end
+
+---@param request_id string
+local function forget_permission(request_id)
+  M.permissions = vim.tbl_filter(function(known)
+    return known.requestId ~= request_id
+  end, M.permissions)
+end
+
+---@type sidekicks.EventHandlers
+local HANDLERS = {
+  ['sidekicks/channels/changed'] = function(params)
+    know_channels(params.channels)
+  end,
+  ['sidekicks/permission/requested'] = function(params)
+    forget_permission(params.requestId)
+    table.insert(M.permissions, params)
+    M.on_permission(params)
+    user.fire('SidekicksPermission', { permission = params })
+  end,
+  ['sidekicks/permission/resolved'] = function(params)
+    forget_permission(params.requestId)
+  end,
+  ['sidekicks/agent/state'] = function(params)
+    local agent = M.agents[params.agent]
+    if agent then
+      local was = agent.state
+      agent.state, agent.error = params.state, params.error
+      if was == 'busy' then
+        M.on_idle(params.agent)
+      end
+    end
+  end,
+  ['sidekicks/agent/log'] = function(params)
+    M.on_log(params.agent, params.line)
+  end,
+  ['sidekicks/commands/changed'] = function(params)
+    local agent = M.agents[params.agent]
+    if agent then
+      agent.commands = params.commands
+    end
+  end,
+  ['sidekicks/config/changed'] = function(params)
+    M.config = { path = M.config.path, problems = params.problems }
+    know_agents(params.agents)
+    know_channels(params.channels)
+    M.on_config()
+  end,
+  ['sidekicks/storage/changed'] = function(params)
+    M.storage = params
+  end,
+  ['sidekicks/attention/changed'] = function(params)
+    M.attention = params.count
+    user.fire('SidekicksAttention', { count = params.count })
+  end,
+  ['sidekicks/channel/desynced'] = function(params)
+    local room = M.rooms[params.channelId]
+    if room then
+      room:reopen()
+    end
+  end,
+}
+
+--- Takes one notification of the bridge.
+---@param method string
+---@param params table
+function M.take(method, params)
+  local room = params.channelId and M.rooms[params.channelId]
+  if room then
+    room:push(method, params)
+  elseif params.channels then
+    for _, other in pairs(M.rooms) do
+      other:push(method, params)
+    end
+  end
+  local handler = HANDLERS[method]
+  if handler then
+    handler(params)
+    changed()
+  end
+end
+
+return M

@@ -1,0 +1,116 @@
+--- What a command means by "this": the channel, the message, the question, the file under the cursor.
+local names = require('sidekicks.names')
+local state = require('sidekicks.state')
+local view = require('sidekicks.view')
+
+local M = {}
+
+---@type string? the channel that was shown last
+local last
+
+--- The channel whose transcript or composer is the current buffer.
+---@param buf? integer
+---@return sidekicks.Room?
+function M.room_of(buf)
+  local id = vim.b[buf or 0].sidekicks_channel
+  return id and state.rooms[id] or nil
+end
+
+--- The channel that is meant: the current buffer's, else one on the screen, else the one shown last.
+---@return sidekicks.Room?
+function M.room()
+  local room = M.room_of()
+  for _, win in ipairs(room and {} or vim.api.nvim_tabpage_list_wins(0)) do
+    room = room or M.room_of(vim.api.nvim_win_get_buf(win))
+  end
+  room = room or (last and state.rooms[last])
+  last = room and room.id or last
+  return room
+end
+
+--- A channel was shown: commands without a name mean it from now on.
+---@param room sidekicks.Room
+function M.shown(room)
+  last = room.id
+end
+
+---@param room sidekicks.Room
+---@return integer? buf the transcript's
+function M.transcript(room)
+  local buf = vim.fn.bufnr('^' .. vim.fn.escape(names.uri(room:channel()), '*?[]{}\\,') .. '$')
+  if buf == -1 then
+    return nil
+  end
+  return buf
+end
+
+--- The transcript's window on this tab, with its view.
+---@param room? sidekicks.Room
+---@return integer? win
+---@return sidekicks.View?
+function M.window(room)
+  room = room or M.room()
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local here = view.of(vim.api.nvim_win_get_buf(win))
+    if room and here and here.room == room then
+      return win, here
+    end
+  end
+end
+
+---@class sidekicks.Place
+---@field view sidekicks.View
+---@field win integer
+---@field row integer
+---@field block? sidekicks.Block
+---@field entry? sidekicks.Entry
+---@field within? integer
+
+--- What stands under the cursor of the transcript: of this window, else of the one beside the composer.
+---@return sidekicks.Place?
+function M.place()
+  local win, here = vim.api.nvim_get_current_win(), view.of()
+  if here == nil then
+    win, here = M.window()
+  end
+  if here == nil then
+    return nil
+  end
+  local row = vim.api.nvim_win_get_cursor(win)[1] - 1
+  local block, entry, within = here:at(row)
+  return { view = here, win = win, row = row, block = block, entry = entry, within = within }
+end
+
+--- The message under the cursor, else the last one that `fits`.
+---@param fits? fun(message: sidekicks.Message): boolean
+---@return sidekicks.Message?
+function M.message(fits)
+  fits = fits or function()
+    return true
+  end
+  local place = view.of() and M.place()
+  local message = place and place.entry and place.entry.message
+  if message and fits(message) then
+    return message
+  end
+  local room = M.room()
+  local messages = room and room.snapshot.messages or {}
+  for at = #messages, 1, -1 do
+    if fits(messages[at]) then
+      return messages[at]
+    end
+  end
+end
+
+--- The open question under the cursor of a transcript, and the option on that row.
+---@return string? request_id
+---@return string? option_id
+function M.question()
+  local place = view.of() and M.place()
+  local part = place and place.block and place.block.part
+  if part and part.type == 'permission' and not part.outcome then
+    return part.requestId, place.block.options[place.within]
+  end
+end
+
+return M

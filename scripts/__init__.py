@@ -1,0 +1,1 @@
+"""What developers run: generators, demonstrations, benchmarks. Not part of the package that users install."""
