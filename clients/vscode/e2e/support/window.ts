@@ -46,6 +46,7 @@ export class Window {
     const { width = 1400, height = 900, query = "", folder = bed.workspace, scale = 1 } = options;
     const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: bed.base });
+    context.setDefaultTimeout(15_000);
     const page = await context.newPage();
     await page.goto(`${bed.base}/?folder=${encodeURIComponent(folder)}${query}`);
     await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
@@ -62,6 +63,16 @@ export class Window {
       .filter({ hasText: title.split(": ").at(-1) ?? title })
       .first()
       .click();
+  }
+
+  /** Open a file of the workspace. */
+  async openFile(name: string): Promise<Locator> {
+    await this.page.keyboard.press("Control+P");
+    await this.page.locator(".quick-input-widget:visible input").first().fill(name);
+    await this.pick(name).click();
+    const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
+    await editor.waitFor();
+    return editor;
   }
 
   /** The quick pick that is open: its rows by their labels. */
