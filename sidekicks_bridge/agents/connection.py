@@ -15,10 +15,14 @@ from sidekicks_bridge import __version__
 from sidekicks_bridge.agents import process
 from sidekicks_bridge.agents.acp_client import CLIENT_CAPABILITIES, AcpClient
 from sidekicks_bridge.agents.capabilities import PROTOCOL_VERSION, Capabilities, read_capabilities, read_version
+from sidekicks_bridge.agents.raw import record
+from sidekicks_bridge.agents.recording import ReceivingTap, SendingTap
 from sidekicks_bridge.agents.refusal import AUTH_REQUIRED, Refused
 from sidekicks_bridge.agents.sessions import Sessions
+from sidekicks_bridge.agents.sign_in import describe
 from sidekicks_bridge.agents.supervise import supervised
 from sidekicks_bridge.agents.transport import TolerantTransport
+from sidekicks_bridge.protocol.base import to_builtins
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import AgentSink, ReadBuffer
     from sidekicks_bridge.agents.reaper import Reaper
+    from sidekicks_bridge.agents.recording import Recorder
     from sidekicks_bridge.agents.session import AcpSession
     from sidekicks_bridge.agents.spec import AgentSpec, Limits
     from sidekicks_bridge.agents.transport import RequestId
@@ -39,6 +44,10 @@ if TYPE_CHECKING:
 Args = TypeVarTuple("Args")
 _SETTLE_SECONDS = 0.5
 _CLOSE_SECONDS = 30
+_NOT_CANCELLED = frozenset({"initialize", "session/prompt"})
+"""The first may not be cancelled, the second has a notification of its own."""
+_SIGN_IN_SECONDS = 600
+"""Somebody has to find the browser's window, a telephone, and a code."""
 
 
 class AgentConnection:
@@ -52,7 +61,15 @@ class AgentConnection:
         read_buffer: ReadBuffer,
         log: process.LogRing,
         report: Report,
+        recorder: Recorder | None = None,
     ) -> None:
+        self._recorder = recorder
+        self.noise = 0
+        """How many lines on stdout were no ACP."""
+        self.introduction: dict[str, Any] = {}
+        """What it answered to `initialize`, raw."""
+        self.authenticated = False
+        """Whether it said that it had signed the user in."""
         self.spec = spec
         self.agent = spec.name
         self.limits = limits
@@ -81,6 +98,7 @@ class AgentConnection:
             try:
                 await self._live(child)
             finally:
+                self._tasks = None  # it takes no more
                 await child.kill()
                 await child.close()
         except SidekicksError as problem:
@@ -90,7 +108,10 @@ class AgentConnection:
             self.gone.set()
 
     async def _live(self, child: process.AgentProcess) -> None:
-        self._transport = TolerantTransport(child.stdin, child.stdout, self._client)
+        stdin, stdout = child.stdin, child.stdout
+        if self._recorder is not None:
+            stdin, stdout = SendingTap(stdin, self._recorder), ReceivingTap(stdout, self._recorder)
+        self._transport = TolerantTransport(stdin, stdout, self._client)
         async with anyio.create_task_group() as self._tasks:
             supervised(self._tasks, child.drain_stderr)
             supervised(self._tasks, self._transport.write_loop)
@@ -108,7 +129,7 @@ class AgentConnection:
 
     async def _read(self) -> None:
         try:
-            connection_class = await anyio.to_thread.run_sync(_import_sdk)
+            connection_class = await anyio.to_thread.run_sync(import_sdk)
             assert self._transport is not None
             assert self._tasks is not None
             # No frame but a response gets past our transport, so the SDK's own handler has nothing to do.
@@ -149,6 +170,7 @@ class AgentConnection:
         except SidekicksError as problem:
             self.end(problem)
         else:
+            self.introduction = record(result)
             self.capabilities = read_capabilities(result, self.spec.command or "", *self.spec.args)
             self.settled.set()
             self._report("ready", None)
@@ -205,7 +227,7 @@ class AgentConnection:
         """Forget a session; the agent is told if it offers ``session/close``, whatever it answers."""
         session.cancel()
         self.sessions.remove(session)
-        if self.capabilities.close:
+        if self.capabilities.close and not self.ending:
             self.spawn(self._tell_closed, session.id)
 
     async def _tell_closed(self, session_id: str) -> None:
@@ -215,6 +237,11 @@ class AgentConnection:
             self.capabilities.close = False
 
     # Talking
+
+    @property
+    def pid(self) -> int | None:
+        """The process, which leads a group of its own; None before it has started."""
+        return None if self._child is None else self._child.pid
 
     @property
     def ending(self) -> bool:
@@ -235,16 +262,20 @@ class AgentConnection:
         """
         from acp.exceptions import RequestError
 
-        if self._rpc is None or self.ended.is_set():
+        if self._rpc is None or self._transport is None or self.ended.is_set():
             raise self.error()
+        abandoned = True
         try:
             with anyio.fail_after(timeout):
-                return await self._rpc.send_request(method, params)
+                result = await self._rpc.send_request(method, params)
+            abandoned = False
+            return result
         except TimeoutError as problem:
             raise self._protocol_error(
                 f"did not answer `{method}` within {timeout or math.inf:g} s{self._noise()}"
             ) from problem
         except RequestError as problem:
+            abandoned = False
             refused = Refused(problem.code, str(problem), problem.data)
             if problem.code == AUTH_REQUIRED:
                 raise self._sign_in(refused) from problem
@@ -252,6 +283,10 @@ class AgentConnection:
         except ConnectionError as problem:
             await self.ended.wait()
             raise self.error() from problem
+        finally:
+            number = self._transport.number_of(params)
+            if abandoned and number is not None and method not in _NOT_CANCELLED:
+                self.notify("$/cancel_request", {"requestId": number})  # nobody waits for it any more
 
     def _noise(self) -> str:
         words = self._child.last_words() if self._child is not None else ""
@@ -264,13 +299,36 @@ class AgentConnection:
 
     def _sign_in(self, refused: Refused) -> SidekicksError:
         offered = self.capabilities.sign_in
-        ways = f" It offers: {', '.join(offered)}." if offered else ""
+        ways = f"It offers: {describe(offered)}." if offered else "Sign in with its own program, then try again."
         return SidekicksError(
             "agentAuthRequired",
-            f"Agent {self.agent} wants you to sign in first: {refused}.{ways} Sign in with the agent's own program, "
-            "then try again.",
-            {"agent": self.agent, "methods": offered},
+            f"Agent {self.agent} wants you to sign in first: {refused}. {ways}",
+            {"agent": self.agent, "methods": to_builtins(offered)},
         )
+
+    async def authenticate(self, method_id: str) -> None:
+        """Have the agent sign the user in. Raises turnFailed with what it says, agentExited, agentProtocol."""
+        try:
+            await self.request("authenticate", {"methodId": method_id}, _SIGN_IN_SECONDS)
+        except Refused as refused:
+            raise SidekicksError(
+                "agentAuthRequired", f"Agent {self.agent} could not sign you in: {refused}", {"agent": self.agent}
+            ) from refused
+        self.authenticated = True
+
+    async def log_out(self) -> None:
+        """Sign the user out; raises notSupported where the agent does not offer it."""
+        if not self.capabilities.logout:
+            raise SidekicksError(
+                "notSupported", f"Agent {self.agent} does not offer to sign out; its own program may.", {}
+            )
+        try:
+            await self.request("logout", {}, _CLOSE_SECONDS)
+        except Refused as refused:
+            raise SidekicksError(
+                "turnFailed", f"Agent {self.agent} could not sign you out: {refused}", {"agent": self.agent}
+            ) from refused
+        self.authenticated = False
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification, without waiting."""
@@ -302,7 +360,8 @@ class AgentConnection:
             self._report("busy" if any(session.running for session in self.sessions) else "ready", None)
 
 
-def _import_sdk() -> type[Connection]:
+def import_sdk() -> type[Connection]:
+    """The SDK, loaded when it is first needed: that takes half a second."""
     from acp.core import Connection
 
     return Connection

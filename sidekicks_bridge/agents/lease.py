@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.agents.opening import open_session
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.agents.connection import AgentConnection
-    from sidekicks_bridge.agents.contract import OnWait, Session
+    from sidekicks_bridge.agents.contract import OnWait, Session, Tools
     from sidekicks_bridge.agents.runner import Runner
-    from sidekicks_bridge.protocol.errors import SidekicksError
     from sidekicks_bridge.protocol.types import WaitsFor
 
     Connect = Callable[[Runner, str], Awaitable[AgentConnection]]
@@ -24,24 +24,43 @@ class AgentLease:
     """Held from the moment it exists; leaving its context gives it back."""
 
     def __init__(
-        self, runner: Runner, channel_id: str, connect: Connect, release: Callable[[AgentLease], None]
+        self,
+        runner: Runner,
+        channel_id: str,
+        connect: Connect,
+        release: Callable[[AgentLease], None],
+        tools: Tools,
     ) -> None:
         self.runner = runner
         self.channel_id = channel_id
         self._connect = connect
         self._release = release
+        self._tools = tools
 
     async def session(self, root: str, stored_session_id: str | None) -> Session:
         """The channel's session in the agent's process, which is started if need be."""
         cwd = self.runner.spec.workspace or root
         connection = await self._connect(self.runner, cwd)
+        try:
+            return await self._session(connection, cwd, stored_session_id)
+        except SidekicksError as problem:
+            if problem.code != "agentAuthRequired" or not connection.authenticated:
+                raise
+            # It signed the user in and does not know it: a new process may.
+            await connection.end_and_wait(problem)
+            connection = await self._connect(self.runner, cwd)
+            return await self._session(connection, cwd, stored_session_id)
+
+    async def _session(self, connection: AgentConnection, cwd: str, stored_session_id: str | None) -> Session:
         live = connection.sessions.by_channel.get(self.channel_id)
         if live is not None and live.root == cwd:
             live.leased()
             return live
         if live is not None:
             connection.close_session(live)
-        return await open_session(connection, self.channel_id, cwd, stored_session_id)
+        spec = self.runner.spec
+        tools = self._tools(spec.name, self.channel_id) if spec.builtin is None else []
+        return await open_session(connection, self.channel_id, cwd, stored_session_id, tools)
 
     async def __aenter__(self) -> AgentLease:
         return self

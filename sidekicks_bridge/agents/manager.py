@@ -7,10 +7,11 @@ configuration under running ones. Knows no channels but their ids, and nothing o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from sidekicks_bridge.agents.capabilities import Capabilities
 from sidekicks_bridge.agents.connection import AgentConnection
 from sidekicks_bridge.agents.lease import AgentLease, Waiter
 from sidekicks_bridge.agents.reaper import Reaper
@@ -21,21 +22,24 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.types import WaitsFor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import Agents, AgentSink, OnWait, ReadBuffer
+    from sidekicks_bridge.agents.contract import Agents, AgentSink, OnWait, ReadBuffer, Tools
     from sidekicks_bridge.agents.spec import AgentSpec, Limits
     from sidekicks_bridge.clock import Clock
     from sidekicks_bridge.ids import Ids
     from sidekicks_bridge.protocol.types import AgentState, SessionOrigin
 
+T = TypeVar("T")
+
 
 class AgentManager:
     """Implements `Agents`. Knows no agent before `configure`. Tasks run in ``task_group``, which outlives `aclose`.
 
-    ``log_dir``: what each agent writes to stderr is kept there too, at most 2 MiB per agent.
+    ``log_dir``: what each agent writes to stderr is kept there too, at most 2 MiB per agent. ``tools``: the bridge's
+    own MCP servers for a session.
     """
 
     _limits: Limits
@@ -48,6 +52,7 @@ class AgentManager:
         ids: Ids,
         read_buffer: ReadBuffer,
         log_dir: Path | None = None,
+        tools: Tools = lambda _agent, _channel_id: [],
     ) -> None:
         self._tasks = task_group
         self._sink = sink
@@ -55,6 +60,7 @@ class AgentManager:
         self._ids = ids
         self._read_buffer = read_buffer
         self._log_dir = log_dir
+        self._tools = tools
         self._reaper = Reaper()
         self._runners: dict[str, Runner] = {}
         self._retired: list[Runner] = []
@@ -180,7 +186,7 @@ class AgentManager:
     def _grant(self, runner: Runner, channel_id: str) -> AgentLease:
         if runner.idle is not None:
             runner.idle.cancel()
-        runner.holder = AgentLease(runner, channel_id, self._connect, self._release)
+        runner.holder = AgentLease(runner, channel_id, self._connect, self._release, self._tools)
         return runner.holder
 
     def _release(self, lease: AgentLease) -> None:
@@ -300,6 +306,19 @@ class AgentManager:
             return "loaded"
         return "resumed" if able.resume else "fresh"
 
+    def has_session(self, agent: str, channel_id: str) -> bool:
+        """Whether a session is open for the channel."""
+        runner = self._runners.get(agent)
+        connection = runner.connection if runner is not None and runner.usable else None
+        return connection is not None and channel_id in connection.sessions.by_channel
+
+    def set_waiting(self, agent: str, waiting: bool) -> None:
+        """Give the agent's slot to others while it waits for them; see the contract."""
+        runner = self._runners.get(agent)
+        if runner is not None:
+            runner.waiting += 1 if waiting else -1
+            self._settle()
+
     def close_session(self, agent: str, channel_id: str) -> None:
         """Forget the channel's session; nothing if there is none."""
         for runner in self._everyone():
@@ -310,6 +329,25 @@ class AgentManager:
 
     async def start(self, agent: str) -> None:
         """Start the process; see the contract."""
+
+        async def nothing(_connection: AgentConnection) -> None:
+            """It runs."""
+
+        await self.with_process(agent, nothing)
+
+    def spec(self, agent: str) -> AgentSpec:
+        """How the agent is configured. Raises agentNotFound."""
+        return self._runner(agent).spec
+
+    def able(self, agent: str) -> Capabilities:
+        """What its process can do, or its last one could; of one that never ran, nothing is known."""
+        runner = self._runner(agent)
+        if runner.connection is not None and runner.usable and runner.connection.settled.is_set():
+            return runner.connection.capabilities
+        return runner.known or Capabilities()
+
+    async def with_process(self, agent: str, work: Callable[[AgentConnection], Awaitable[T]]) -> T:
+        """Do something with the running process, outside every channel; nobody else gets the agent meanwhile."""
         runner = self._runner(agent)
         if runner.holder is None and not runner.usable and not self._has_slot(runner):
             victim = self._victim()
@@ -323,7 +361,7 @@ class AgentManager:
             self._evict(victim)
         lease = self._grant(runner, "") if runner.holder is None else None
         try:
-            await self._connect(runner, runner.spec.workspace or str(Path.home()))
+            return await work(await self._connect(runner, runner.spec.workspace or str(Path.home())))
         finally:
             if lease is not None:
                 self._release(lease)

@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sidekicks_bridge.channels.channel import Channel
-    from sidekicks_bridge.protocol.types import Turn
+    from sidekicks_bridge.protocol.types import SignIn, Turn
 
 
-def attention(channels: Iterable[Channel]) -> list[AttentionItem]:
-    """The list: questions first, then what is unread, then what is queued and why."""
+def attention(channels: Iterable[Channel], sign_ins: Iterable[SignIn] = ()) -> list[AttentionItem]:
+    """The list: questions first, then who wants signing in, then what is unread, then what is queued and why."""
     items = [item for channel in channels for item in _of(channel)]
+    for needed in sign_ins:
+        text = f"@{needed.agent} wants you to sign in"
+        items.append(AttentionItem(kind="error", channel_id=needed.channel_id or "", agent=needed.agent, text=text))
     rank = {"permission": 0, "error": 1, "unread": 2, "queued": 3}
     return sorted(items, key=lambda item: rank[item.kind])
 
@@ -30,6 +33,9 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
             request_id=permission.request_id,
             text=f"@{permission.agent} asks in {title}: {permission.tool_call.title}",
         )
+    for asked in channel.permissions.forms.all():
+        text = f"@{asked.agent} asks you in {title}: {asked.message}"
+        yield AttentionItem(kind="permission", channel_id=channel.id, agent=asked.agent, text=text)
     for failure in channel.state.failures:
         yield AttentionItem(
             kind="error",

@@ -30,4 +30,6 @@ async def prepare(channel: Channel, folder: str | None) -> None:
             async with lease:
                 await channel.sessions.open(name, lease, folder)
         except SidekicksError as error:
+            if error.code == "agentAuthRequired":
+                env.auth_required(name, channel.id, None, error)
             _log.info("%s could not be asked for its commands: %s", name, error.message)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Final
 
+from sidekicks_bridge.config.known import KNOWN_AGENTS, KnownAgent, found_agents
 from sidekicks_bridge.config.schema import SCHEMA_FILE, config_schema_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIRST_TEXT: Final = f"""\
+_TEXT: Final = f"""\
 # yaml-language-server: $schema=./{SCHEMA_FILE}
 #
 # The configuration of Sidekicks Bridge. Changes are read as soon as the file is saved; agents that run are left
@@ -29,24 +31,7 @@ agents:
     description: Keeps notes of what was said
     builtin: scribe
 
-  # Any agent that speaks the Agent Client Protocol (ACP). The command is found on PATH and is never split:
-  # arguments go into `args`. Remove the `#` and adapt.
-  # - name: claude
-  #   title: Claude
-  #   icon: "🦊"
-  #   description: Reviews code
-  #   command: claude-agent-acp
-  # - name: codex
-  #   title: Codex
-  #   command: codex-acp
-  # - name: gemini
-  #   title: Gemini
-  #   command: gemini
-  #   args: [--experimental-acp]
-  #   env:
-  #     GEMINI_API_KEY: "${{GEMINI_API_KEY}}"  # added to the environment; taken from it here
-  #   workspace: ~/src/project              # always works there; without it, in the channel's folder
-
+@AGENTS@
 # Channels made at start if none has the name. Taking one out here deletes nothing.
 channels:
   - name: general
@@ -76,6 +61,59 @@ ui:
   # keepRunning: false       # the bridge outlives the editor's window
 """
 
+_NPX_SHOWN: Final = 5
+_ADVICE: Final = """\
+  # Any agent that speaks the Agent Client Protocol (ACP). The command is found on PATH and is never split:
+  # arguments go into `args`. Remove the `#` and adapt.
+  # - name: reviewer
+  #   title: Reviewer
+  #   command: some-agent
+  #   args: [--acp]
+  #   env:
+  #     SOME_API_KEY: "${SOME_API_KEY}"  # added to the environment; taken from it here
+  #   workspace: ~/src/project           # always works there; without it, in the channel's folder
+"""
+
+
+def first_text(found: list[KnownAgent], *, npx: bool) -> str:
+    """The file: the agents ``found`` on PATH as they are started, others that ``npx`` can fetch as comments."""
+    blocks = []
+    if found:
+        blocks.append("  # Found on this computer.\n" + "\n".join(_entry(known) for known in found))
+    others = [known for known in KNOWN_AGENTS if known.package is not None and known not in found]
+    if npx and others:
+        told = "  # npx would fetch these when they are first asked. `sidekicks agents available` lists more.\n"
+        blocks.append(told + "\n".join(_commented(npx_entry(known)) for known in others[:_NPX_SHOWN]))
+    return _TEXT.replace("@AGENTS@", "\n".join([*blocks, _ADVICE]))
+
+
+def _entry(known: KnownAgent) -> str:
+    return entry_text(known, known.command, known.args)
+
+
+def npx_entry(known: KnownAgent) -> str:
+    """The entry of an agent that npx fetches."""
+    return entry_text(known, "npx", ("--yes", known.package or "", *known.args))
+
+
+def entry_text(known: KnownAgent, command: str, args: tuple[str, ...]) -> str:
+    """One agent of the list `agents:`, as YAML."""
+    lines = [
+        f"  - name: {known.name}",
+        f"    title: {known.title}",
+        f'    icon: "{known.icon}"',
+        f"    description: {known.description}",
+        f"    command: {command}",
+    ]
+    if args:
+        shown = ", ".join(f'"{word}"' if word.startswith("@") else word for word in args)
+        lines.append(f"    args: [{shown}]")
+    return "\n".join(lines) + "\n"
+
+
+def _commented(text: str) -> str:
+    return "".join(f"  # {line[2:]}\n" for line in text.splitlines())
+
 
 def create(path: Path) -> bool:
     """Make the file (0600, its folder 0700) if there is none, and refresh the schema beside it; whether it was made.
@@ -96,7 +134,7 @@ def _write_new(path: Path) -> bool:
     except FileExistsError:  # another bridge was quicker, or a link that leads nowhere: the user's, not ours
         return False
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(FIRST_TEXT)
+        stream.write(first_text(found_agents(), npx=shutil.which("npx") is not None))
     return True
 
 

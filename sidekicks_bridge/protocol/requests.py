@@ -12,11 +12,13 @@ from sidekicks_bridge.protocol.types import (
     AttentionItem,
     Channel,
     ConfigState,
+    Elicitation,
     Message,
     Permission,
     Problem,
     Route,
     SessionOrigin,
+    SignIn,
     StorageState,
     Turn,
 )
@@ -35,6 +37,8 @@ class State(Wire, kw_only=True):
     turns: list[Turn]
     storage: StorageState
     config: ConfigState
+    sign_ins: list[SignIn] = []
+    elicitations: list[Elicitation] = []
 
 
 class CreateChannel(Wire, kw_only=True):

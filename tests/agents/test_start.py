@@ -102,7 +102,8 @@ async def test_signing_in_is_asked_for_with_the_ways_to(tmp_path: Path) -> None:
         problem = await w.fails("hi")
         assert problem.code == "agentAuthRequired"
         assert len(problem.details["methods"]) == 3
-        assert str(problem.details["methods"][0]) in problem.message
+        assert [method["kind"] for method in problem.details["methods"]] == ["agent", "terminal", "envVar"]
+        assert "Sign in with the browser (Opens a page), Sign in in a terminal, API key" in problem.message
 
 
 @pytest.mark.anyio

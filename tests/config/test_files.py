@@ -101,10 +101,11 @@ def test_its_commented_lines_are_good_and_the_defaults(tmp_path: Path) -> None:
     adapted = [line.replace("# ", "", 1) if line.startswith("  # ") else line for line in lines[after:]]
     examples = lines[:after] + adapted
     path.write_text("\n".join(examples), encoding="utf-8")
-    parsed = load(path, {"GEMINI_API_KEY": "k"})
+    parsed = load(path, {"SOME_API_KEY": "k"})
     assert parsed.problems == []
     assert parsed.config is not None
-    assert [agent.name for agent in parsed.config.agents] == ["scout", "scribe", "claude", "codex", "gemini"]
+    names = [agent.name for agent in parsed.config.agents]  # between them what is found on this computer
+    assert (names[:2], names[-1]) == (["scout", "scribe"], "reviewer")
     create(tmp_path / "plain.yaml")
     plain = load(tmp_path / "plain.yaml").config
     assert plain is not None

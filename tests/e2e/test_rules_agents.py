@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import law
+from tests.support.bed import Bed
 from tests.support.conditions import happened, permission, posted, streaming
 from tests.support.room import text_of
 from tests.support.sandbox import BridgeSandbox
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.support.bed import Bed
     from tests.support.client import Client
 
     JSON = dict[str, Any]
@@ -26,79 +26,98 @@ FIVE = {
     "bob": "",
     "carol": "--caps load",
     "dora": "--commands plan,review",
-    "eve": "--commands-at prompt --commands late",
+    "eve": "--commands hidden",
 }
-Two = tuple[BridgeSandbox, "Client"]
 
 
-@pytest.fixture
-async def two(tmp_path: Path) -> AsyncIterator[Two]:
-    """A bridge where two of five agents may run."""
-    channels = {"general": list(FIVE), "other": ["alice", "bob", "carol"]}
-    box = BridgeSandbox(tmp_path, FIVE, channels, limits={"maxRunningAgents": 2})
+@pytest.fixture(scope="module")
+async def of_two(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[BridgeSandbox, Client]]:
+    box = BridgeSandbox(tmp_path_factory.mktemp("two"), FIVE, {}, limits={"maxRunningAgents": 2})
     async with box.bridge() as client:
         yield box, client
 
 
-def running(client: Client) -> set[str]:
-    states = {params["agent"]: params["state"] for params in client.of("agent/state")}
+@pytest.fixture
+async def two(of_two: tuple[BridgeSandbox, Client]) -> AsyncIterator[Bed]:
+    """A place where two of five agents may run, and none runs yet."""
+    bed = Bed(*of_two)
+    for name in FIVE:
+        await bed.client.request("agent/stop", agent=name)
+    bed.client.events.clear()
+    yield bed
+    await bed.end()
+
+
+def running(bed: Bed) -> set[str]:
+    states = {params["agent"]: params["state"] for params in bed.client.of("agent/state")}
     return {name for name, state in states.items() if state != "stopped"}
 
 
 # ── rule 7: two agents run at most ───────────────────────────────────────────────────────────────────────────────
 
 
-async def test_opening_a_channel_starts_nobody(two: Two) -> None:
-    box, client = two
-    room = await client.open("general")
+async def test_opening_a_channel_starts_nobody(two: Bed) -> None:
+    room = await two.room(*FIVE)
     await room.preview("@alice hi")
-    await client.state()
-    assert client.of("agent/state") == []
-    assert box.starts("alice") == 0
+    await two.client.state()
+    assert two.client.of("agent/state") == []
+    assert two.box.starts("alice") == 0
 
 
-async def test_the_least_recently_used_makes_room(two: Two) -> None:
-    box, client = two
-    room = await client.open("general")
+async def test_prepare_asks_those_who_never_announced(two: Bed) -> None:
+    room = await two.room(*FIVE)
+    await room.ask("@bob !say one", by="bob")
+    mark = len(two.client.events)
+    assert (await room.request("channel/prepare"))["commands"] == []
+    await two.client.until(happened("commands/changed", lambda params: params["agent"] == "eve", since=mark))
+    assert two.box.starts("bob") == 1, "who has answered is never stopped for it"
+    assert "bob" in running(two)
+    agents = {agent["name"]: agent["commands"] for agent in (await two.client.state())["agents"]}
+    assert [command["name"] for command in agents["alice"]] == ["plan"]
+    assert two.box.prompts("eve") == []
+    await room.ask("@eve !say two", by="eve")
+    assert len(two.box.received("eve", "session/new")) == two.box.starts("eve"), "the session it opened is used"
+    assert two.box.prompts("eve") == [room.frame(["user: @bob !say one", "bob: one"], "@eve !say two")]
+
+
+async def test_the_least_recently_used_makes_room(two: Bed) -> None:
+    room = await two.room(*FIVE)
     await room.ask("@alice !say one", by="alice")
     await room.ask("@bob !say two", by="bob")
     await room.ask("@alice !say three", by="alice")
     await room.ask("@carol !say four", by="carol")
-    await client.until(happened("agent/state", lambda params: params == {"agent": "bob", "state": "stopped"}))
-    assert running(client) == {"alice", "carol"}
+    await two.client.until(happened("agent/state", lambda params: params == {"agent": "bob", "state": "stopped"}))
+    assert running(two) == {"alice", "carol"}
     await room.ask("@bob !say five", by="bob")
     everything = ["user: @alice !say one", "alice: one", "user: @bob !say two", "bob: two", "user: @alice !say three"]
     everything += ["alice: three", "user: @carol !say four", "carol: four"]
-    assert box.prompts("bob")[1] == room.frame(everything, "@bob !say five"), "its own answers too: it is fresh"
-    assert running(client) == {"carol", "bob"}
+    assert two.box.prompts("bob")[1] == room.frame(everything, "@bob !say five"), "its own answers too: it is fresh"
+    assert running(two) == {"carol", "bob"}
     answer = await room.ask("@carol !say six", by="carol")
-    assert (await client.request("message/prompt", messageId=answer["id"]))["session"] == "resumed"
+    assert (await two.client.request("message/prompt", messageId=answer["id"]))["session"] == "resumed"
 
 
-async def test_a_start_waits_while_all_are_busy(two: Two) -> None:
-    box, client = two
-    here, there = await client.open("general"), await client.open("other")
-    first = await here.send("@alice !say one !hold slot-1")
-    await client.until(streaming("alice", "one"))
-    second = await there.send("@bob !say two !hold slot-2")
-    await client.until(streaming("bob", "two"))
-    third = await client.request("channel/create", name="third", members=["carol"])
-    room = await client.open_id(third["id"])
-    events = await law.verify(client, room, lambda: room.send("@carol hello"))
+async def test_a_start_waits_while_all_are_busy(two: Bed) -> None:
+    here, there, room = await two.room("alice"), await two.room("bob"), await two.room("carol")
+    first = await here.send("!say one !hold slot-1")
+    await two.client.until(streaming("alice", "one"))
+    second = await there.send("!say two !hold slot-2")
+    await two.client.until(streaming("bob", "two"))
+    events = await law.verify(two.client, room, lambda: room.send("hello"))
     assert "sidekicks/turn/changed" in [event["method"] for event in events]
     waiting = await room.turn("carol", "queued", waits="noSlot")
-    assert box.starts("carol") == 0
+    assert two.box.starts("carol") == 0
     assert (await room.preview("@dora x"))["to"][0]["waitsFor"]["reason"] == "channel"
-    items = (await client.request("attention/list"))["items"]
+    items = (await two.client.request("attention/list"))["items"]
     assert [item["agent"] for item in items if item["kind"] == "queued"] == ["carol"]
     await room.cancel(waiting["id"])
     assert room.messages == []
-    sent = await room.send("@carol hello")
+    sent = await room.send("hello")
     await room.turn("carol", "queued", waits="noSlot")
-    box.gates.open("slot-2")
+    two.box.gates.open("slot-2")
     await there.answer(second, by="bob")
     assert text_of(await room.answer(sent, by="carol")) == "carol heard: hello"
-    box.gates.open("slot-1")
+    two.box.gates.open("slot-1")
     await here.answer(first, by="alice")
 
 
@@ -116,32 +135,14 @@ async def test_an_agent_stops_when_idle_and_comes_back(tmp_path: Path) -> None:
 # ── rule 8: commands and completion ──────────────────────────────────────────────────────────────────────────────
 
 
-async def test_prepare_asks_those_who_never_announced(two: Two) -> None:
-    box, client = two
-    room = await client.open("general")
-    await room.ask("@bob !say one", by="bob")
-    mark = len(client.events)
-    assert (await room.request("channel/prepare"))["commands"] == []
-    await client.until(happened("commands/changed", lambda params: params["agent"] == "dora", since=mark))
-    assert box.starts("bob") == 1, "who has answered is never stopped for it"
-    assert "bob" in running(client)
-    agents = {agent["name"]: agent["commands"] for agent in (await client.state())["agents"]}
-    assert [command["name"] for command in agents["alice"]] == ["plan"]
-    assert box.prompts("dora") == []
-    await room.ask("@dora !say two", by="dora")
-    assert len(box.received("dora", "session/new")) == box.starts("dora"), "the session that was opened is used"
-    assert box.prompts("dora") == [room.frame(["user: @bob !say one", "bob: one"], "@dora !say two")]
-
-
 async def labels(bed_or_client: Client, channel_id: str, text: str) -> list[str]:
     result = await bed_or_client.request("message/complete", channelId=channel_id, text=text, offset=len(text))
     return [item["label"] for item in result["items"]]
 
 
-async def test_completion(two: Two) -> None:
-    _, client = two
-    room = await client.request("channel/create", name="small", members=["dora", "alice"])
-    opened = await client.open_id(room["id"])
+async def test_completion(two: Bed) -> None:
+    client = two.client
+    opened = await two.room("dora", "alice")
     assert await labels(client, opened.id, "@") == ["@alice", "@dora", "@bob", "@carol", "@eve"], "members first"
     assert await labels(client, opened.id, "hi @ac") == ["@alice"]
     assert await labels(client, opened.id, "hi `@al") == []
@@ -279,6 +280,39 @@ async def test_a_question_outside_a_turn_waits_for_its_answer(bed: Bed) -> None:
     answer = await bed.client.until(posted("alice", "permit background: allow", late=True))
     assert room.snapshot["permissions"] == []
     assert answer["turn"]["stopReason"] == "end_turn"
+
+
+async def test_a_silent_agent_is_asked_about(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": ""}, limits={"turnSilence": "300ms"}, permissions={"default": "reject"})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        sent = await room.send("!say one !hold silent-1 !say \\stwo !hold silent-2")
+        first = await client.until(permission())
+        assert first["toolCall"]["title"] == "@alice has said nothing for 0.3 seconds. Wait on?"
+        assert [option["optionId"] for option in first["options"]] == ["wait", "stop", "restart"]
+        assert room.turns[0]["state"] == "awaitingPermission"
+        await client.request("permission/answer", requestId=first["requestId"], optionId="wait")
+        second = await client.until(permission())
+        await law.verify(client, room, lambda: _open(box, client, second, "silent-1"))
+        third = await client.until(permission())
+        await client.request("permission/answer", requestId=third["requestId"], optionId="stop")
+        answer = await room.answer(sent, by="alice")
+        assert answer["turn"]["stopReason"] == "cancelled"
+        assert text_of(answer) == "one two"
+        outcomes = [part["outcome"] for part in answer["parts"] if part["type"] == "permission"]
+        assert [outcome.get("optionId", outcome["outcome"]) for outcome in outcomes] == ["wait", "cancelled", "stop"]
+        sent = await room.send("!say three !hang")
+        fourth = await client.until(permission())
+        await client.request("permission/answer", requestId=fourth["requestId"], optionId="restart")
+        assert (await room.answer(sent, by="alice"))["turn"]["stopReason"] == "cancelled"
+        await client.until(happened("agent/state", lambda params: params["state"] == "stopped"))
+        await room.ask("!say four", by="alice")
+    assert box.starts("alice") == 2
+
+
+async def _open(box: BridgeSandbox, client: Client, asked: JSON, gate: str) -> None:
+    box.gates.open(gate)
+    await client.until(happened("permission/resolved", lambda params: params["requestId"] == asked["requestId"]))
 
 
 async def test_the_law_holds_in_the_middle_of_things(bed: Bed) -> None:

@@ -409,3 +409,19 @@ async def test_a_late_word_while_another_answers(bed: Bed) -> None:
     assert text_of(late) == "three"
     bed.box.gates.open("late-3")
     assert text_of(await room.answer(sent, by="bob")) == "twofour"
+
+
+async def test_late_words_stand_where_they_began(bed: Bed) -> None:
+    room = await bed.room("alice", "bob", "carol")
+    await room.ask("@carol !say one !late gate=late-4 three", by="carol")
+    sent = await room.send("@alice !say two !hold late-5")
+    await room.send("@bob !say four !hold late-6")
+    await bed.client.until(streaming("alice", "two"))
+    bed.box.gates.open("late-4")
+    await bed.client.until(streaming("carol", "three", late=True))
+    bed.box.gates.open("late-5")
+    await room.answer(sent, by="alice")
+    await bed.client.until(streaming("bob", "four"))
+    await bed.client.check_law()
+    bed.box.gates.open("late-6")
+    await room.quiet()

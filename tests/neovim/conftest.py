@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 AGENTS = {
     "alice": "--title Alice --commands plan:Plan-it,review:Review-it --modes code,ask --config-options model,thought",
-    "bob": "--commands research:Look-it-up:topic",
-    "carol": "",
+    "bob": "--commands research:Look-it-up:topic --caps embedded",
+    "carol": "--modes code,ask",
 }
 
 
@@ -35,7 +35,10 @@ def bridge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 def desk(bridge: Desk) -> Iterator[Desk]:
     """The bridge that all tests share; each has editors and channels of its own."""
     yield bridge
-    bridge.close_editors()
+    try:
+        bridge.calm()
+    finally:
+        bridge.close_editors()
 
 
 @pytest.fixture

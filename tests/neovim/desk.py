@@ -84,6 +84,11 @@ class Chat:
         self.editor.keys("<Esc><C-w>jA")
         self.editor.until(lambda: self.editor.mode() == "i", "the composer")
 
+    def ripe(self) -> None:
+        """Wait until no permission card is inert any more: by Neovim's clock, which the plugin reads."""
+        self.editor.lua("vim.g.ripe = vim.uv.now() + 520")
+        self.editor.until(lambda: self.editor.lua("vim.uv.update_time() return vim.uv.now() > vim.g.ripe"))
+
     def find(self, text: str) -> None:
         """Put the cursor of the transcript on a line with the text; `up` first."""
         self.editor.keys(f"gg/\\V{text}<CR>")
@@ -114,7 +119,7 @@ class Desk:
         )
         assert self._owner.stdin is not None
         assert self._owner.stdout is not None
-        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        params: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
         self._owner.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         self._owner.stdin.flush()
@@ -148,9 +153,13 @@ class Desk:
     def connected(self, **options: Any) -> Editor:
         """A Neovim with the plugin that knows the bridge's state; nothing is shown yet."""
         editor = self.open(**options)
+        self.connect(editor)
+        return editor
+
+    def connect(self, editor: Editor) -> None:
+        """Wait until an editor knows the bridge's state."""
         editor.lua("require('sidekicks.session').ready(function() vim.g.is_ready = true end)")
         editor.until(lambda: editor.lua("return vim.g.is_ready"), "the bridge is ready")
-        return editor
 
     def chat(self, *members: str, name: str | None = None, editor: Editor | None = None, **options: Any) -> Chat:
         """A new channel with these members (by default alice and bob), open in an editor with its composer entered."""
@@ -181,6 +190,21 @@ class Desk:
         answer = editor.until(lambda: editor.lua("return vim.g.answered"), f"the answer to {method}")
         assert "err" not in answer, answer
         return answer.get("result")
+
+    def calm(self) -> None:
+        """Cancel every turn that a test left behind, so that the next finds its agents idle."""
+        loaded = "return package.loaded['sidekicks.client'] and require('sidekicks.client').lsp() ~= nil"
+        connected = [editor for editor in self.editors if editor.process.poll() is None and editor.lua(loaded)]
+        if self._owner is None or not connected:
+            return
+        editor = connected[0]
+        code = """local busy = {}
+                  for _, turn in ipairs(...) do busy[turn.channelId] = true end
+                  for id in pairs(busy) do
+                    require('sidekicks.client').request('sidekicks/turn/cancel', { channelId = id })
+                  end
+                  return next(busy) == nil"""
+        editor.until(lambda: editor.lua(code, self.request(editor, "state/get")["turns"]), "all turns have ended")
 
     def close_editors(self) -> None:
         """End all Neovims."""

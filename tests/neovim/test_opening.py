@@ -51,7 +51,7 @@ def test_picking_shows_what_waits_first(desk: Desk) -> None:
     quiet.editor.until(lambda: quiet.editor.name() == f"{loud.uri}/compose", "the channel that waits")
     offered = quiet.editor.lua("return vim.g.offered")
     slug = loud.uri.removeprefix("sidekicks://")
-    assert offered[0] == f"#{slug}  ⚿ 1 waiting"
+    assert offered[0] == f"#{slug}  ◆ 1 waiting"
     assert "@carol  talk to it alone" in offered or "@carol" in offered
     loud.editor.keys("<Esc>:Sidekicks cancel<CR>")
     loud.quiet()

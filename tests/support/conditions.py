@@ -169,6 +169,7 @@ class Streaming:
     by: str
     text: str
     channel: str | None
+    late: bool
 
     def __call__(self, client: Client) -> JSON | None:
         from tests.support.room import text_of
@@ -180,14 +181,14 @@ class Streaming:
                 named = message["author"].get("name") == self.by
                 if named and message["state"] == "streaming" and self.text in text_of(message):
                     return message
-        if not _turns(client, self.channel, self.by):
+        if not self.late and not _turns(client, self.channel, self.by):
             raise _impossible(f"{self.by} has no turn left")
         return None
 
 
-def streaming(by: str, text: str = "", *, channel: str | None = None) -> Streaming:
-    """An answer that is under way."""
-    return Streaming(by, text, channel)
+def streaming(by: str, text: str = "", *, channel: str | None = None, late: bool = False) -> Streaming:
+    """An answer that is under way; ``late``: outside a turn."""
+    return Streaming(by, text, channel, late)
 
 
 def _turns(client: Client, channel: str | None, agent: str | None) -> list[JSON]:

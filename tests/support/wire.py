@@ -17,7 +17,7 @@ from anyio.streams.stapled import StapledByteStream
 from sidekicks_bridge.server.framing import FrameReader, frame
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream, Process
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-PATIENCE = 15.0
+PATIENCE = 30.0
 SIDEKICKS: JSON = {"protocolVersion": 1}
 
 
@@ -194,17 +194,22 @@ async def attached(socket: str) -> AsyncIterator[Wire]:
 
 @asynccontextmanager
 async def serving(
-    box: BridgeSandbox, *args: str, env: dict[str, str] | None = None, named: bool = True
+    box: BridgeSandbox,
+    *args: str,
+    env: dict[str, str] | None = None,
+    named: bool = True,
+    through: Sequence[str] = (),
 ) -> AsyncIterator[Wire]:
     """A client on the stdio of a `sidekicks serve` of its own (owner or relay); killed at the end if it still runs.
 
     ``named``: by ``--config``; else it finds a configuration by its own rules. ``env``: further variables.
+    ``through``: a command that runs it.
     """
     config = ("--config", str(box.config_path)) if named else ()
     errors = box.folder / "serve.err"
     with errors.open("ab") as stderr:
         process = await anyio.open_process(
-            [sys.executable, "-m", "sidekicks_bridge", "serve", *config, *args],
+            [*through, sys.executable, "-m", "sidekicks_bridge", "serve", *config, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,

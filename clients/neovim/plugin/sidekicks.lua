@@ -25,6 +25,15 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
     require('sidekicks.buffers').read(event.buf)
   end,
 })
+vim.api.nvim_create_autocmd('FileType', {
+  group = group,
+  callback = function(event)
+    local given = vim.g.sidekicks
+    if type(given) == 'function' or type(given) == 'table' and given.complete_in then
+      require('sidekicks.completion').ordinary(event.buf)
+    end
+  end,
+})
 -- A session names these buffers with `:file`, which tells so and then wants a key; the session resets 'shortmess' itself.
 vim.api.nvim_create_autocmd('BufFilePost', {
   group = group,

@@ -11,10 +11,10 @@ local M = {}
 ---@field title string
 ---@field run fun()
 
----@param message? sidekicks.Message
+---@param message sidekicks.Message
 ---@return boolean
 function M.can_retry(message)
-  local turn = message and message.turn
+  local turn = message.turn
   return turn ~= nil and (turn.error ~= nil or turn.stopReason == 'failed' or turn.stopReason == 'interrupted')
 end
 
@@ -47,7 +47,12 @@ function M.prompt(message)
     { messageId = message.id },
     log.or_say(function(prompt)
       local lines = {
-        ('What @%s was sent (session %s, %d unseen, %d cut):'):format(message.author.name, prompt.session, prompt.unseen, prompt.cut),
+        ('What @%s was sent (session %s, %d unseen, %d cut):'):format(
+          message.author.name,
+          prompt.session,
+          prompt.unseen,
+          prompt.cut
+        ),
         '',
       }
       for _, block in ipairs(prompt.blocks) do
@@ -78,15 +83,21 @@ function M.whole(message, index)
           if content.type == 'diff' then
             local change = require('sidekicks.render.diff').changes(content)
             vim.list_extend(lines, { '--- ' .. text.one_line(content.path) })
-            vim.list_extend(lines, vim.tbl_map(function(line)
-              return (text.safe(line):gsub('\n', '↵'))
-            end, change.lines))
+            vim.list_extend(
+              lines,
+              vim.tbl_map(function(line)
+                return (text.safe(line):gsub('\n', '↵'))
+              end, change.lines)
+            )
           else
             vim.list_extend(lines, (text.lines(content.text or vim.json.encode(content))))
           end
         end
         if #part.content == 0 and part.output ~= nil then
-          vim.list_extend(lines, (text.lines(type(part.output) == 'string' and part.output or vim.json.encode(part.output))))
+          vim.list_extend(
+            lines,
+            (text.lines(type(part.output) == 'string' and part.output or vim.json.encode(part.output)))
+          )
         end
         vim.list_extend(lines, canvas.lines)
       end
@@ -197,6 +208,7 @@ function M.list()
   if part and part.type == 'toolCall' then
     add_tool(actions, part, message, part_index(place) or 1)
   elseif part and part.type == 'notice' and part.suggestion then
+    ---@cast part sidekicks.NoticePart
     actions[#actions + 1] = suggestion(message, part)
   end
   local function add(title, run)
@@ -246,7 +258,7 @@ function M.open()
     permission.answer(request_id, option_id)
     return
   end
-  local location = place and place.block and place.block.places[place.within]
+  local location = target.location(place)
   if place and vim.fn.foldclosed(place.row + 1) ~= -1 then
     vim.cmd('normal! zo')
   elseif location then
@@ -258,8 +270,7 @@ end
 
 --- Goes to the file under the cursor.
 function M.go_to()
-  local place = target.place()
-  local location = place and place.block and place.block.places[place.within]
+  local location = target.location(target.place())
   if location == nil then
     log.say('There is no file on this line.')
     return

@@ -5,7 +5,8 @@ local text = require('sidekicks.text')
 
 local M = {}
 
----@type table<string, integer> agent → buffer
+--- Agent → buffer.
+---@type table<string, integer>
 local buffers = {}
 
 ---@param buf integer
@@ -13,9 +14,15 @@ local buffers = {}
 ---@param lines string[]
 local function write(buf, from, lines)
   vim.bo[buf].modifiable = true
-  vim.api.nvim_buf_set_lines(buf, from, -1, false, vim.tbl_map(function(line)
-    return (text.safe(line):gsub('\n', '␊'))
-  end, lines))
+  vim.api.nvim_buf_set_lines(
+    buf,
+    from,
+    -1,
+    false,
+    vim.tbl_map(function(line)
+      return (text.safe(line):gsub('\n', '␊'))
+    end, lines)
+  )
   vim.bo[buf].modifiable = false
 end
 

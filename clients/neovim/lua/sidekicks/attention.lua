@@ -40,7 +40,10 @@ end
 ---@param request_id string
 local function go_to_question(room, request_id)
   local win, view = require('sidekicks.target').window(room)
-  for _, entry in ipairs(win and view and view.entries or {}) do
+  if win == nil or view == nil then
+    return
+  end
+  for _, entry in ipairs(view.entries) do
     local row = entry.row
     for _, block in ipairs(entry.blocks) do
       local part = block.part

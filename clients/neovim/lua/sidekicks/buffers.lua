@@ -23,7 +23,7 @@ function M.get(uri)
 end
 
 ---@param buf integer
----@param buftype string
+---@param buftype "nofile"|"acwrite"
 local function plain(buf, buftype)
   local bo = vim.bo[buf]
   bo.buftype, bo.swapfile, bo.bufhidden, bo.buflisted, bo.undofile = buftype, false, 'hide', false, false
@@ -113,7 +113,9 @@ function M.read(buf)
       if kind == 'compose' then
         M.compose(buf, room)
       elseif kind == 'message' then
-        require('sidekicks.layout').show_message(win, room, message_id, buf)
+        vim.schedule(function() -- once the quickfix jump that reads the link has ended
+          require('sidekicks.layout').show_message(win, room, message_id or '', buf)
+        end)
       else
         local uri = names.uri(room:channel())
         if vim.api.nvim_buf_get_name(buf) ~= uri then -- `sidekicks://General`, `sidekicks:///general`

@@ -17,6 +17,7 @@ local function places_of(part)
   end
   for _, content in ipairs(part.content) do
     if content.type == 'diff' then
+      ---@cast content sidekicks.DiffContent
       local changes = require('sidekicks.render.diff').changes(content)
       add(content.path, tonumber((changes.lines[1] or ''):match('%+(%d+)')))
     end
@@ -40,6 +41,7 @@ function M.list(messages)
   local items = {}
   for at = from, #messages do
     for _, part in ipairs(messages[at].parts) do
+      ---@cast part sidekicks.ToolCallPart
       for _, place in ipairs(part.type == 'toolCall' and part.status == 'completed' and places_of(part) or {}) do
         local author = messages[at].author.name or '?'
         items[#items + 1] = {

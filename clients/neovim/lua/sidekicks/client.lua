@@ -11,10 +11,12 @@ local RESTARTS, RESTART_SECONDS = 3, 60
 local RESTART_MS = 200
 
 ---@type fun(method: string, params: table)
-M.on_event = function() end
----@type fun() after the handshake
+M.on_event = function(_, _) end
+--- After the handshake.
+---@type fun()
 M.on_ready = function() end
----@type fun() the bridge has ended
+--- The bridge has ended.
+---@type fun()
 M.on_gone = function() end
 ---@type table<string, fun(params: table): table>
 M.answers = {}
@@ -29,7 +31,8 @@ M.answers = {}
 local connection = { state = 'stopped' }
 ---@type (fun(problem?: string))[]
 local waiting = {}
----@type number[] when it was restarted, in seconds
+--- When it was restarted, in seconds.
+---@type number[]
 local restarts = {}
 local leaving = false
 
@@ -41,7 +44,7 @@ end
 
 ---@return vim.lsp.Client?
 function M.lsp()
-  return connection.state == 'ready' and vim.lsp.get_client_by_id(connection.id) or nil
+  return connection.state == 'ready' and vim.lsp.get_client_by_id(connection.id or -1) or nil
 end
 
 ---@param problem? string
@@ -61,11 +64,12 @@ local function fail(problem)
 end
 
 --- What to say of a refused handshake.
----@param err sidekicks.ResponseError
+---@param err lsp.ResponseError|sidekicks.ResponseError
 ---@return string
 local function refusal(err)
   if err.data and err.data.code == 'protocolMismatch' then
-    return log.sentence(err) .. ' (update this plugin and `sidekicks-bridge` to the same version, then :Sidekicks restart)'
+    return log.sentence(err)
+      .. ' (update this plugin and `sidekicks-bridge` to the same version, then :Sidekicks restart)'
   end
   return log.sentence(err)
 end
@@ -191,10 +195,7 @@ local function missing(cmd)
   if vim.fn.executable(cmd[1]) == 1 then
     return nil
   end
-  return (
-    '`%s` is not found. Install the bridge (`pipx install sidekicks-bridge`) so that it is on PATH, or set '
-    .. 'vim.g.sidekicks = { cmd = { "/path/to/sidekicks", "serve" } }.'
-  ):format(cmd[1])
+  return ('`%s` is not found: `pipx install sidekicks-bridge`, or set vim.g.sidekicks.cmd.'):format(cmd[1])
 end
 
 local function begin()
@@ -211,7 +212,7 @@ local function begin()
     root_dir = connection.root,
     init_options = { sidekicks = client_options(options) },
     handlers = handlers(),
-    flags = { debounce_text_changes = 50 },
+    flags = { debounce_text_changes = 50, exit_timeout = false },
     on_init = function(client)
       connection.state, connection.id = 'ready', client.id
       M.on_ready()
@@ -261,7 +262,7 @@ end
 ---@param method string
 ---@param params table
 ---@param on_done? fun(error?: sidekicks.ResponseError, result?: any)
-local function request(_, method, params, on_done)
+function M.send(method, params, on_done)
   local client = M.lsp()
   on_done = on_done or function() end
   local function answer(err, result)
@@ -275,8 +276,9 @@ local function request(_, method, params, on_done)
   end
 end
 
+--- `send`, typed by the protocol's table of methods.
 ---@type sidekicks.Request
-M.request = setmetatable({}, { __call = request })
+M.request = M.send --[[@as any]]
 
 vim.api.nvim_create_autocmd('VimLeavePre', {
   group = vim.api.nvim_create_augroup('sidekicks.client', {}),

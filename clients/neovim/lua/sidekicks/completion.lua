@@ -17,12 +17,16 @@ local function other_engine()
   return vim.fn.exists('*coc#rpc#start_server') == 1
 end
 
+--- Clients that were taught already.
+---@type table<integer, true>
+local taught = {}
+
 --- Neovim's menu closes when nothing matches and would not come back with the next letter: let letters trigger too.
 ---@param lsp vim.lsp.Client
 local function letters_trigger(lsp)
   local provider = lsp.server_capabilities.completionProvider
-  if provider and not provider.sidekicks_letters then
-    provider.sidekicks_letters = true
+  if provider and not taught[lsp.id] then
+    taught[lsp.id] = true
     local characters = provider.triggerCharacters or {}
     for byte = ('a'):byte(), ('z'):byte() do
       characters[#characters + 1] = string.char(byte)
@@ -55,9 +59,46 @@ function M.attach(buf, lsp)
   letters_trigger(lsp)
   vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
   vim.lsp.completion.enable(true, lsp.id, buf, { autotrigger = true })
+  vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
+    buffer = buf,
+    callback = function(event)
+      vim.lsp.completion.enable(false, event.data.client_id, buf)
+      return event.data.client_id == lsp.id
+    end,
+  })
   vim.schedule(function()
     catch_up(buf)
   end)
+end
+
+---@param buf integer
+---@return boolean
+local function wants_agents(buf)
+  local there = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+  return there and vim.list_contains(config.get().complete_in, vim.bo[buf].filetype)
+end
+
+--- Lets `@` complete agents in an ordinary buffer, if its filetype is one of those that were asked for.
+---@param buf integer
+function M.ordinary(buf)
+  if not wants_agents(buf) then
+    return
+  end
+  local client = require('sidekicks.client')
+  require('sidekicks.session').ready(function()
+    local lsp = client.lsp()
+    if lsp and wants_agents(buf) and not vim.lsp.buf_is_attached(buf, lsp.id) then
+      vim.lsp.buf_attach_client(buf, lsp.id)
+      M.attach(buf, lsp)
+    end
+  end)
+end
+
+--- The bridge runs again: the ordinary buffers too speak to the new one.
+function M.reconnect()
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    M.ordinary(buf)
+  end
 end
 
 return M

@@ -4,7 +4,6 @@ local client = require('sidekicks.client')
 local config = require('sidekicks.config')
 local log = require('sidekicks.log')
 local names = require('sidekicks.names')
-local state = require('sidekicks.state')
 local text = require('sidekicks.text')
 
 local M = {}
@@ -28,7 +27,8 @@ local namespace = vim.api.nvim_create_namespace('sidekicks.composer')
 ---@field token string
 ---@field known table<string, true> the user's messages before it
 
----@type table<integer, sidekicks.Composer> by buffer
+--- By buffer.
+---@type table<integer, sidekicks.Composer>
 local composers = {}
 
 ---@param room sidekicks.Room

@@ -7,7 +7,7 @@ local M = {}
 ---@field config_path? string use this configuration and no other
 ---@field workspace_trusted? boolean true: read the folder's own `.sidekicks.yaml`; false: no agent runs there
 ---@field root? string|fun(): string the folder that is worked in
----@field position? sidekicks.Position where a channel opens
+---@field position? sidekicks.Where where a channel opens
 ---@field size? number columns (or rows), or below 1 a share of the screen
 ---@field composer_height? integer rows of the composer when it is empty
 ---@field composer_max_height? integer rows it grows to
@@ -19,14 +19,14 @@ local M = {}
 ---@field reload? boolean reload buffers that an agent has written
 ---@field keymaps? boolean buffer-local maps in the transcript and the composer
 
----@alias sidekicks.Position "right"|"left"|"top"|"bottom"|"tab"|"current"
+---@alias sidekicks.Where "right"|"left"|"top"|"bottom"|"tab"|"current"
 
 ---@class sidekicks.Config
 ---@field cmd string[]
 ---@field config_path? string
 ---@field workspace_trusted? boolean
 ---@field root? string|fun(): string
----@field position sidekicks.Position
+---@field position sidekicks.Where
 ---@field size number
 ---@field composer_height integer
 ---@field composer_max_height integer
@@ -120,7 +120,8 @@ end
 ---@return string[] problems
 function M.read()
   local user, problem = given()
-  local problems = { problem }
+  local problems = {} ---@type string[]
+  problems[1] = problem
   local config = vim.deepcopy(M.defaults)
   for name, value in pairs(user) do
     local rule = RULES[name]
@@ -148,7 +149,7 @@ function M.root()
   if type(root) == 'function' then
     root = root()
   end
-  return vim.fs.normalize(vim.fn.fnamemodify(root or vim.fn.getcwd(), ':p')):gsub('(.)/$', '%1')
+  return (vim.fs.normalize(vim.fn.fnamemodify(root or vim.fn.getcwd(), ':p')):gsub('(.)/$', '%1'))
 end
 
 return M

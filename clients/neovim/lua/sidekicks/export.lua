@@ -11,6 +11,7 @@ local function add_tool(lines, part)
   lines[#lines + 1] = ('> %s (%s)'):format(text.one_line(part.title), part.status)
   for _, content in ipairs(part.content) do
     if content.type == 'diff' then
+      ---@cast content sidekicks.DiffContent
       local fence = ('`'):rep(4)
       vim.list_extend(lines, { '', fence .. 'diff', '--- ' .. text.one_line(content.path) })
       for _, line in ipairs(diff.changes(content).lines) do
@@ -52,10 +53,13 @@ function M.markdown(channel, messages)
     end
     for _, part in ipairs(message.parts) do
       if part.type == 'text' then
+        ---@cast part sidekicks.TextPart
         add_text(lines, part.text)
       elseif part.type == 'toolCall' then
+        ---@cast part sidekicks.ToolCallPart
         add_tool(lines, part)
       elseif part.type == 'notice' then
+        ---@cast part sidekicks.NoticePart
         vim.list_extend(lines, { ('*%s*'):format(text.one_line(part.text, 500)), '' })
       end
     end

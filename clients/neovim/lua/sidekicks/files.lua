@@ -32,7 +32,8 @@ function M.unsaved(path)
   return { text = text.utf8(table.concat(lines, '\n')) .. ending }
 end
 
----@type table<integer, true> buffers about which a question is open
+--- Buffers about which a question is open.
+---@type table<integer, true>
 local asking = {}
 
 ---@param buf integer
@@ -83,12 +84,19 @@ local function ask_soon(buf)
     return
   end
   asking[buf] = true
-  log.warn(('%s was written by an agent; your changes to it are not saved.'):format(vim.fs.basename(vim.api.nvim_buf_get_name(buf))))
+  log.warn(
+    ('%s was written by an agent; your changes to it are not saved.'):format(
+      vim.fs.basename(vim.api.nvim_buf_get_name(buf))
+    )
+  )
   local function when_calm()
     if vim.api.nvim_get_mode().mode == 'n' then
       ask(buf)
     else
-      vim.api.nvim_create_autocmd('ModeChanged', { pattern = '*:n', once = true, callback = vim.schedule_wrap(when_calm) })
+      vim.api.nvim_create_autocmd(
+        'ModeChanged',
+        { pattern = '*:n', once = true, callback = vim.schedule_wrap(when_calm) }
+      )
     end
   end
   vim.schedule(when_calm)

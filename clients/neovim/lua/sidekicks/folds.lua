@@ -72,7 +72,13 @@ function M.text()
   local buf = vim.api.nvim_get_current_buf()
   local line = vim.api.nvim_buf_get_lines(buf, first - 1, first, false)[1] or ''
   local chunks, at = {}, 0
-  local marks = vim.api.nvim_buf_get_extmarks(buf, require('sidekicks.view').namespace, { first - 1, 0 }, { first - 1, -1 }, { details = true })
+  local marks = vim.api.nvim_buf_get_extmarks(
+    buf,
+    require('sidekicks.view').namespace,
+    { first - 1, 0 },
+    { first - 1, -1 },
+    { details = true }
+  )
   for _, mark in ipairs(marks) do
     local col, details = mark[3], mark[4] or {}
     if details.hl_group and details.end_col and col >= at then

@@ -27,7 +27,7 @@ M.links = {
   SidekicksError = 'DiagnosticError',
   SidekicksNotice = 'DiagnosticInfo',
   SidekicksNew = 'DiagnosticHint',
-  SidekicksPermission = 'CursorLine',
+  SidekicksPermissionCard = 'CursorLine',
   SidekicksKey = 'Special',
 }
 

@@ -8,9 +8,11 @@ local M = {}
 ---@field written string
 ---@field shown? string
 
----@type table<string, sidekicks.History> by channel
+--- By channel.
+---@type table<string, sidekicks.History>
 local histories = {}
----@type table<string, string[]> sent from here, oldest first
+--- Sent from here, oldest first.
+---@type table<string, string[]>
 local sent = {}
 
 --- Notes what is sent.

@@ -16,7 +16,9 @@ end
 --- Opens a channel: `#general`, `@scout`; without a name it is asked which.
 ---@param name? string
 function M.open(name)
-  require('sidekicks.commands').press({ 'open', name })
+  local words = { 'open' } ---@type string[]
+  words[2] = name
+  require('sidekicks.commands').press(words)
 end
 
 return M

@@ -3,9 +3,9 @@
 local M = {}
 
 ---@class sidekicks.Map
----@field [1] string mode
----@field [2] string keys
----@field [3] string <Plug> name
+---@field [1] string the mode
+---@field [2] string the keys
+---@field [3] string the name after `Sidekicks` of the Plug map
 ---@field [4] string what it does
 
 ---@type sidekicks.Map[]
@@ -140,7 +140,7 @@ function M.clear(buf)
   for _, mode in ipairs({ 'n', 'i' }) do
     for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
       if (map.desc or ''):find('^Sidekicks: ') then
-        vim.api.nvim_buf_del_keymap(buf, mode, map.lhs)
+        vim.api.nvim_buf_del_keymap(buf, mode, map.lhs or '')
       end
     end
   end

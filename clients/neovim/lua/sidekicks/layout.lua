@@ -1,5 +1,6 @@
 --- Windows: where a channel opens, the composer below its transcript, where files open. Owns no buffer's contents.
 local config = require('sidekicks.config')
+local highlight = require('sidekicks.highlight')
 local names = require('sidekicks.names')
 local target = require('sidekicks.target')
 
@@ -82,6 +83,7 @@ function M.adopt(win, room)
     if view then
       view:fold_window(win)
       vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+      highlight.visible(view)
       view:seen()
     end
   end
@@ -218,7 +220,33 @@ function M.show(room, enter)
   end
 end
 
---- Shows a message of a channel in a window, in place of the link to it.
+--- Takes a window back to what it showed before a link, or closes it if it was made for the link.
+---@param win integer
+---@param link integer
+local function leave_link(win, link)
+  local before = vim.api.nvim_win_call(win, function()
+    return vim.fn.bufnr('#')
+  end)
+  if before > 0 and before ~= link and vim.api.nvim_buf_is_loaded(before) and vim.bo[before].buftype == '' then
+    M.replace(win, link, before)
+  else
+    pcall(vim.api.nvim_win_close, win, true)
+    pcall(vim.api.nvim_buf_delete, link, { force = true })
+  end
+end
+
+---@param win integer
+---@param message_id string
+local function go_to_message(win, message_id)
+  local row = require('sidekicks.view').of(vim.api.nvim_win_get_buf(win)):row_of(message_id)
+  if row then
+    vim.api.nvim_set_current_win(win)
+    vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
+    vim.cmd('normal! zt')
+  end
+end
+
+--- Shows a message of a channel in a window, in place of the link to it; or where the channel is shown already.
 ---@param win integer
 ---@param room sidekicks.Room
 ---@param message_id string
@@ -227,24 +255,18 @@ function M.show_message(win, room, message_id, link)
   local buffers = require('sidekicks.buffers')
   local buf = buffers.get(names.uri(room:channel()))
   buffers.transcript(buf, room)
-  room:load_until(message_id, function(found)
+  room:load_until(message_id, function()
     local shown = window_of(buf)
-    if shown and shown ~= win and vim.api.nvim_win_is_valid(win) then
-      M.replace(win, link, vim.fn.bufnr('#') > 0 and vim.fn.bufnr('#') or vim.api.nvim_create_buf(true, false))
-      vim.api.nvim_set_current_win(shown)
-    elseif vim.api.nvim_win_is_valid(win) then
+    if not vim.api.nvim_win_is_valid(win) then
+      return
+    elseif shown then
+      leave_link(win, link)
+    else
       M.replace(win, link, buf)
-      shown = win
       M.accompany(win, buf, room)
-      vim.api.nvim_set_current_win(win)
+      shown = win
     end
-    local row = found and require('sidekicks.view').of(buf):row_of(message_id)
-    if shown and row then
-      vim.api.nvim_win_set_cursor(shown, { row + 1, 0 })
-      vim.api.nvim_win_call(shown, function()
-        vim.cmd('normal! zt')
-      end)
-    end
+    go_to_message(shown, message_id)
   end)
 end
 

@@ -21,10 +21,11 @@ function M.error(text)
 end
 
 --- The sentence of an error the bridge answered; a bug is named by the id under which the bridge's log has it.
----@param err sidekicks.ResponseError
+---@param err lsp.ResponseError|sidekicks.ResponseError
 ---@return string
 function M.sentence(err)
-  local bug = type(err.data) == 'table' and err.data.errorId
+  local data = err.data --[[@as sidekicks.BugData?]]
+  local bug = type(data) == 'table' and data.errorId
   local text = require('sidekicks.text').one_line(err.message or 'The bridge refused.', 500)
   return bug and ('%s (error %s, see :LspLog)'):format(text, bug) or text
 end
@@ -48,7 +49,9 @@ end
 function M.contain(what, fn)
   local ok, problem = xpcall(fn, debug.traceback)
   if not ok then
-    vim.notify_once(('Sidekicks: %s failed: %s'):format(what, problem), vim.log.levels.ERROR, TITLE)
+    require('vim.lsp.log').error('sidekicks', what, problem)
+    local first = tostring(problem):match('[^\n]*')
+    vim.notify_once(('Sidekicks: %s failed: %s'):format(what, first), vim.log.levels.ERROR, TITLE)
   end
 end
 

@@ -64,7 +64,7 @@ function M.parse(uri)
   if rest == COMPOSE then
     return slug, 'compose'
   end
-  local message_id = rest:match('^/m/(%w+)$')
+  local message_id = (rest or ''):match('^/m/(%w+)$')
   if message_id then
     return slug, 'message', message_id
   end

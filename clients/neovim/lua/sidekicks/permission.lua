@@ -9,7 +9,8 @@ local M = {}
 
 local INERT_MS = 500
 
----@type table<string, number> question → when it came into sight, in milliseconds
+--- Question → when it came into sight, in milliseconds.
+---@type table<string, number>
 local since = {}
 
 --- The question stands on the screen; only the first time counts.

@@ -9,6 +9,11 @@ local user = require('sidekicks.user_events')
 
 local FLUSH_MS = 30
 
+---@class sidekicks.Waiting an event, or several deltas of one part
+---@field method string
+---@field params table
+---@field texts? string[]
+
 ---@class sidekicks.Room
 ---@field id string
 ---@field snapshot sidekicks.OpenedChannel
@@ -17,7 +22,7 @@ local FLUSH_MS = 30
 ---@field unread_from? integer the seq of the first message that was unread when the channel was opened
 ---@field on_update fun(room: sidekicks.Room) draws
 ---@field on_tool fun(room: sidekicks.Room, part: sidekicks.ToolCallPart) a tool call has ended
----@field private queue sidekicks.Event[]
+---@field private queue sidekicks.Waiting[]
 ---@field private loading boolean
 ---@field private read_to integer
 local Room = {}
@@ -87,7 +92,7 @@ end
 
 --- Tells the hooks.
 ---@private
----@param event sidekicks.Event
+---@param event sidekicks.Waiting
 function Room:tell(event)
   local params = event.params
   if event.method == 'sidekicks/message/updated' and params.message.state == 'finished' then
@@ -197,8 +202,8 @@ local function first_unread(messages, unread)
   return seq
 end
 
+--- Takes a snapshot; what waited is in it.
 ---@param snapshot sidekicks.OpenedChannel
----@private
 function Room:adopt(snapshot)
   self.snapshot, self.queue = snapshot, {}
   self.read_to = 0

@@ -82,7 +82,11 @@ function M.ask(room, done)
     { 'Make it work here; its agents start fresh', work_here },
   }
   vim.ui.select(choices, {
-    prompt = ('%s works in %s, you are in %s.'):format(names.title(room:channel()), text.short_path(there), text.short_path(here)),
+    prompt = ('%s works in %s, you are in %s.'):format(
+      names.title(room:channel()),
+      text.short_path(there),
+      text.short_path(here)
+    ),
     format_item = function(choice)
       return choice[1]
     end,

@@ -33,6 +33,7 @@ local function ready()
         end
       end)
     end
+    require('sidekicks.completion').reconnect()
     settle()
   end)
 end

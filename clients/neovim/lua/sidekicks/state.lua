@@ -8,21 +8,25 @@ local M = {}
 
 ---@type table<string, sidekicks.Agent>
 M.agents = {}
----@type string[] in the order of the configuration
+--- In the order of the configuration.
+---@type string[]
 M.agent_names = {}
 ---@type sidekicks.Channel[]
 M.channels = {}
----@type sidekicks.Permission[] in the order they were asked
+--- In the order they were asked.
+---@type sidekicks.Permission[]
 M.permissions = {}
 ---@type sidekicks.StorageState
 M.storage = { persistent = true }
 ---@type sidekicks.ConfigState
 M.config = { path = '', problems = {} }
----@type integer how many things wait for the user
+--- How many things wait for the user.
+---@type integer
 M.attention = 0
 ---@type table<string, sidekicks.Room>
 M.rooms = {}
----@type table<string, string[]> lines of agents' logs that are followed
+--- Lines of agents' logs that are followed.
+---@type table<string, string[]>
 M.logs = {}
 ---@type boolean
 M.known = false
@@ -30,14 +34,17 @@ M.known = false
 ---@type (fun())[]
 local listeners = {}
 ---@type fun(permission: sidekicks.Permission)
-M.on_permission = function() end
----@type fun(channel: sidekicks.Channel, before: sidekicks.Channel) a channel was renamed
-M.on_rename = function() end
----@type fun(agent: string) an agent has finished something
-M.on_idle = function() end
+M.on_permission = function(_) end
+--- A channel was renamed.
+---@type fun(channel: sidekicks.Channel, before: sidekicks.Channel)
+M.on_rename = function(_, _) end
+--- An agent has finished something.
+---@type fun(agent: string)
+M.on_idle = function(_) end
 ---@type fun(agent: string, line: string)
-M.on_log = function() end
----@type fun() the configuration was read again
+M.on_log = function(_, _) end
+--- The configuration was read again.
+---@type fun()
 M.on_config = function() end
 
 --- Calls `listener` whenever something outside the channels has changed.
@@ -158,7 +165,7 @@ local HANDLERS = {
     M.on_config()
   end,
   ['sidekicks/storage/changed'] = function(params)
-    M.storage = params
+    M.storage = { persistent = params.persistent, reason = params.reason }
   end,
   ['sidekicks/attention/changed'] = function(params)
     M.attention = params.count

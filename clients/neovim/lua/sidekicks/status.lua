@@ -51,14 +51,15 @@ local function situation(room)
   local asked = snapshot.permissions[1]
   if asked then
     return {
-      { ' ⚿ ', 'SidekicksWarning' },
+      { ' ◆ ', 'SidekicksWarning' },
       { ('%s asks: %s'):format(state.title(asked.agent), text.one_line(asked.toolCall.title, 60)), 'SidekicksWarning' },
     }
   end
   if snapshot.otherRoot and not room.decided then
     return { { (' ! works in %s'):format(text.short_path(snapshot.otherRoot)), 'SidekicksWarning' } }
   end
-  for _, turn in ipairs(snapshot.turns) do
+  local turn = snapshot.turns[1]
+  if turn then
     local chunks = require('sidekicks.render.words').turn(turn)
     table.insert(chunks, 1, { ' ' })
     return chunks
@@ -89,7 +90,7 @@ function M.composer_bar(room)
   chunks[#chunks + 1] = { '', 'SidekicksMeta' }
   local right = {}
   if asked > 0 then
-    right[#right + 1] = { ('⚿ %d elsewhere '):format(asked), 'SidekicksWarning' }
+    right[#right + 1] = { ('◆ %d elsewhere '):format(asked), 'SidekicksWarning' }
   end
   if unread > 0 then
     right[#right + 1] = { ('✉ %d unread '):format(unread), 'SidekicksNew' }
@@ -120,7 +121,7 @@ function M.transcript_bar(room)
     end
     right[#right + 1] = { '  ' }
   end
-  return bar(chunks) .. '%=' .. bar(right)
+  return bar({ chunks[1] }) .. '%<' .. bar({ chunks[2] }) .. '%=' .. bar(right)
 end
 
 ---@param win integer
@@ -160,7 +161,7 @@ function M.changed()
   end)
 end
 
---- For a statusline: `⚿ 1 ✉ 3`, or nothing when nothing waits.
+--- For a statusline: `◆ 1 ✉ 3`, or nothing when nothing waits.
 ---@return string
 function M.line()
   local unread, said = 0, {}
@@ -168,7 +169,7 @@ function M.line()
     unread = unread + channel.unread
   end
   if #state.permissions > 0 then
-    said[1] = ('⚿ %d'):format(#state.permissions)
+    said[1] = ('◆ %d'):format(#state.permissions)
   end
   if unread > 0 then
     said[#said + 1] = ('✉ %d'):format(unread)

@@ -5,7 +5,8 @@ local view = require('sidekicks.view')
 
 local M = {}
 
----@type string? the channel that was shown last
+--- The channel that was shown last.
+---@type string?
 local last
 
 --- The channel whose transcript or composer is the current buffer.
@@ -69,16 +70,23 @@ end
 --- What stands under the cursor of the transcript: of this window, else of the one beside the composer.
 ---@return sidekicks.Place?
 function M.place()
-  local win, here = vim.api.nvim_get_current_win(), view.of()
+  local win, here = vim.api.nvim_get_current_win(), view.of() ---@type integer?, sidekicks.View?
   if here == nil then
     win, here = M.window()
   end
-  if here == nil then
+  if win == nil or here == nil then
     return nil
   end
   local row = vim.api.nvim_win_get_cursor(win)[1] - 1
   local block, entry, within = here:at(row)
   return { view = here, win = win, row = row, block = block, entry = entry, within = within }
+end
+
+--- The place in a file that a row leads to.
+---@param place? sidekicks.Place
+---@return sidekicks.Location?
+function M.location(place)
+  return place and place.block and place.block.places[place.within] or nil
 end
 
 --- The message under the cursor, else the last one that `fits`.
@@ -96,8 +104,9 @@ function M.message(fits)
   local room = M.room()
   local messages = room and room.snapshot.messages or {}
   for at = #messages, 1, -1 do
-    if fits(messages[at]) then
-      return messages[at]
+    local candidate = messages[at]
+    if candidate and fits(candidate) then
+      return candidate
     end
   end
 end

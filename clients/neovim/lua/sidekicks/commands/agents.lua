@@ -16,7 +16,7 @@ local function do_it(deed, agent)
   if deed == 'log' then
     require('sidekicks.agent_log').show(agent)
   else
-    client.request(
+    client.send(
       'sidekicks/agent/' .. deed,
       { agent = agent },
       log.or_say(function()

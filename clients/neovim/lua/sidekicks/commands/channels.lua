@@ -78,7 +78,7 @@ local function picks()
   for _, channel in ipairs(state.channels) do
     local label = names.title(channel)
     if waiting[channel.id] then
-      label = ('%s  ⚿ %d waiting'):format(label, waiting[channel.id])
+      label = ('%s  ◆ %d waiting'):format(label, waiting[channel.id])
     end
     if channel.unread > 0 then
       label = ('%s  ✉ %d unread'):format(label, channel.unread)
@@ -242,7 +242,7 @@ local function member_verb(verb, present)
       local function change(agent)
         if agent then
           local params = { channelId = room.id, agent = (agent:gsub('^@', '')) }
-          client.request('sidekicks/channel/' .. verb, params, log.or_say())
+          client.send('sidekicks/channel/' .. verb, params, log.or_say())
         end
       end
       if given.args[1] then

@@ -25,12 +25,12 @@ end
 ---@param words string[]
 ---@param range? { [1]: integer, [2]: integer }
 local function run(words, range)
-  local word = words[1]
-  if word == nil then
-    word, words = 'pick', { 'pick' }
-  elseif word:find('^[#@]') then
-    word, words = 'open', { 'open', unpack(words) }
+  if words[1] == nil then
+    words = { 'pick' }
+  elseif words[1]:find('^[#@]') then
+    words = vim.list_extend({ 'open' }, words)
   end
+  local word = words[1] or ''
   local verb = M.verbs[word]
   if verb == nil then
     local near = vim.fn.matchfuzzy(vim.tbl_keys(M.verbs), word)[1]

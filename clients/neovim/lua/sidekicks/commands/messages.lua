@@ -154,8 +154,9 @@ M.output = {
   run = function()
     local place = target.place()
     for at, block in ipairs(place and place.entry and place.entry.blocks or {}) do
-      if block == place.block and block.part then
-        actions.whole(place.entry.message, at - 1)
+      local message = place and place.entry and place.entry.message
+      if message and place.block == block and block.part then
+        actions.whole(message, at - 1)
         return
       end
     end

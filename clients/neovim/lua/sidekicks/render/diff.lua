@@ -30,9 +30,16 @@ end
 ---@field added integer
 ---@field removed integer
 
+--- Changes that were worked out already, for as long as their contents are kept.
+---@type table<sidekicks.DiffContent, sidekicks.Changes>
+local worked_out = setmetatable({}, { __mode = 'k' })
+
 ---@param content sidekicks.DiffContent
 ---@return sidekicks.Changes
 function M.changes(content)
+  if worked_out[content] then
+    return worked_out[content]
+  end
   local lines = unified(content)
   local added, removed = 0, 0
   for _, line in ipairs(lines) do
@@ -40,7 +47,8 @@ function M.changes(content)
     added = added + (mark == '+' and 1 or 0)
     removed = removed + (mark == '-' and 1 or 0)
   end
-  return { lines = lines, added = added, removed = removed }
+  worked_out[content] = { lines = lines, added = added, removed = removed }
+  return worked_out[content]
 end
 
 local GROUPS = { ['+'] = 'SidekicksAdded', ['-'] = 'SidekicksRemoved', ['@'] = 'SidekicksMeta' }
@@ -48,10 +56,9 @@ local GROUPS = { ['+'] = 'SidekicksAdded', ['-'] = 'SidekicksRemoved', ['@'] = '
 --- Adds the rows of a change; each leads to its place in the file.
 ---@param canvas sidekicks.Canvas
 ---@param content sidekicks.DiffContent
----@param changes sidekicks.Changes
 ---@param indent string
-function M.draw(canvas, content, changes, indent)
-  local line_number = 1
+function M.draw(canvas, content, indent)
+  local changes, line_number = M.changes(content), 1
   for at, line in ipairs(changes.lines) do
     if at > M.LONGEST then
       local left = #changes.lines - M.LONGEST
@@ -60,10 +67,7 @@ function M.draw(canvas, content, changes, indent)
     end
     local mark = line:sub(1, 1)
     if mark == '@' then
-      line_number = tonumber(line:match('%+(%d+)')) or 1
-      if line_number < 1 then
-        line_number = 1
-      end
+      line_number = math.max(1, math.floor(tonumber(line:match('%+(%d+)')) or 1))
     end
     local shown = text.safe(line:sub(1, text.LONGEST_LINE)):gsub('\n', '↵')
     canvas:row({ { indent }, { shown, GROUPS[mark] } }, { place = { path = content.path, line = line_number } })

@@ -51,12 +51,20 @@ function M.head(message, unread)
   if message.state == 'queued' then
     right = { 'x takes it back' }
   end
-  local said = ' ' .. table.concat(vim.tbl_filter(function(word)
-    return word ~= nil and word ~= ''
-  end, right), ' · ')
+  local said = ' '
+    .. table.concat(
+      vim.tbl_filter(function(word)
+        return word ~= nil and word ~= ''
+      end, right),
+      ' · '
+    )
   canvas:row(speaker(message), { right = { { said, 'SidekicksMeta' } }, line = 'SidekicksHead' })
   if unread then
-    canvas:mark(0, 0, { virt_lines = { { { '── new ' .. ('─'):rep(30), 'SidekicksNew' } } }, virt_lines_above = true })
+    canvas:mark(
+      0,
+      0,
+      { virt_lines = { { { '── new ' .. ('─'):rep(30), 'SidekicksNew' } } }, virt_lines_above = true }
+    )
   end
   return canvas
 end
@@ -68,12 +76,16 @@ end
 function M.part(part, context)
   local canvas = canvases.new()
   if part.type == 'toolCall' then
+    ---@cast part sidekicks.ToolCallPart
     parts.tool(canvas, part, context)
   elseif part.type == 'plan' then
+    ---@cast part sidekicks.PlanPart
     parts.plan(canvas, part)
   elseif part.type == 'notice' then
+    ---@cast part sidekicks.NoticePart
     parts.notice(canvas, part)
   elseif part.type == 'permission' then
+    ---@cast part sidekicks.PermissionPart
     parts.permission(canvas, part, context)
   end
   return canvas
@@ -115,7 +127,7 @@ function M.top(snapshot)
   if snapshot.hasMore then
     canvas:row({ { '▲ earlier messages', 'SidekicksMeta' } })
   else
-    local chunks = { { names.title(channel), 'SidekicksTitle' } }
+    local chunks = { { names.title(channel), 'SidekicksTitle' } } ---@type sidekicks.Chunk[]
     if channel.description then
       chunks[2] = { '  ' .. text.one_line(channel.description), 'SidekicksMeta' }
     end

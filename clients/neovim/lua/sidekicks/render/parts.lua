@@ -56,26 +56,34 @@ local function place_of(location, root)
   return location.line and ('%s:%d'):format(path, location.line) or path
 end
 
+---@param canvas sidekicks.Canvas
+---@param content sidekicks.ToolContent
+---@param context sidekicks.Context
+local function tool_content(canvas, content, context)
+  if content.type == 'diff' then
+    ---@cast content sidekicks.DiffContent
+    local path = text.short_path(content.path, context.root)
+    canvas:row({ { '  ' .. path, 'SidekicksPath' } }, { place = { path = content.path } })
+    diff.draw(canvas, content, '  ')
+  elseif content.type == 'text' and vim.trim(content.text or '') ~= '' then
+    indented(canvas, vim.trim(content.text or ''), 'SidekicksOutput')
+  elseif content.type == 'resource' then
+    canvas:row({ { '  ' .. text.one_line(content.title or content.uri or ''), 'SidekicksPath' } })
+    indented(canvas, content.text or '', 'SidekicksOutput')
+  end
+end
+
 --- Adds what a tool call works on and what came of it.
 ---@param canvas sidekicks.Canvas
 ---@param part sidekicks.ToolCallPart
----@param changes table<sidekicks.DiffContent, sidekicks.Changes>
 ---@param context sidekicks.Context
-local function tool_body(canvas, part, changes, context)
+local function tool_body(canvas, part, context)
   local command = command_of(part.input)
   if command then
     indented(canvas, command, 'SidekicksCode', '  $ ')
   end
   for _, content in ipairs(part.content) do
-    if content.type == 'diff' then
-      canvas:row({ { '  ' .. text.short_path(content.path, context.root), 'SidekicksPath' } }, { place = content })
-      diff.draw(canvas, content, changes[content], '  ')
-    elseif content.type == 'text' and vim.trim(content.text) ~= '' then
-      indented(canvas, vim.trim(content.text), 'SidekicksOutput')
-    elseif content.type == 'resource' then
-      canvas:row({ { '  ' .. text.one_line(content.title or content.uri), 'SidekicksPath' } })
-      indented(canvas, content.text or '', 'SidekicksOutput')
-    end
+    tool_content(canvas, content, context)
   end
   if #part.content == 0 and type(part.output) == 'string' and vim.trim(part.output) ~= '' then
     indented(canvas, vim.trim(part.output), 'SidekicksOutput')
@@ -101,17 +109,16 @@ function M.tool(canvas, part, context)
       chunks[#chunks + 1] = { '  ' .. place, 'SidekicksPath' }
     end
   end
-  local changes = {}
   for _, content in ipairs(part.content) do
     if content.type == 'diff' then
+      ---@cast content sidekicks.DiffContent
       local change = diff.changes(content)
-      changes[content] = change
       chunks[#chunks + 1] = { ('  +%d'):format(change.added), 'SidekicksAdded' }
       chunks[#chunks + 1] = { (' −%d'):format(change.removed), 'SidekicksRemoved' }
     end
   end
   canvas:row(chunks, { place = part.locations[1] })
-  tool_body(canvas, part, changes, context)
+  tool_body(canvas, part, context)
   canvas.fold = #canvas.lines > 1 and part.status ~= 'failed'
 end
 
@@ -150,6 +157,7 @@ local function asked_about(part, context)
   end
   for _, other in ipairs(context.message.parts) do
     if other.type == 'toolCall' and other.id == part.toolCallId then
+      ---@cast other sidekicks.ToolCallPart
       return other
     end
   end
@@ -172,7 +180,7 @@ local function answered(canvas, part, title)
   end
   local rejected = vim.startswith(kind, 'reject')
   canvas:row({
-    { '⚿ ', rejected and 'SidekicksError' or 'SidekicksOk' },
+    { '◆ ', rejected and 'SidekicksError' or 'SidekicksOk' },
     { ('%s: '):format(text.one_line(name, 60)), 'SidekicksMeta' },
     { title, 'SidekicksMeta' },
   })
@@ -190,15 +198,14 @@ function M.permission(canvas, part, context)
     return
   end
   local words = require('sidekicks.render.words')
-  local line = 'SidekicksPermission'
-  canvas:row({ { '⚿ ', 'SidekicksWarning' }, words.agent(context.agent), { ' asks: ' }, { title, 'SidekicksTool' } }, { line = line })
+  local line = 'SidekicksPermissionCard'
+  canvas:row(
+    { { '◆ ', 'SidekicksWarning' }, words.agent(context.agent), { ' asks: ' }, { title, 'SidekicksTool' } },
+    { line = line }
+  )
   local from = #canvas.lines
   if tool then
-    local changes = {}
-    for _, content in ipairs(tool.content) do
-      changes[content] = content.type == 'diff' and diff.changes(content) or nil
-    end
-    tool_body(canvas, tool, changes, context)
+    tool_body(canvas, tool, context)
     if #canvas.lines == from and type(tool.input) == 'table' and next(tool.input) then
       indented(canvas, vim.json.encode(tool.input), 'SidekicksCode')
     end

@@ -33,7 +33,10 @@ function M.draw(room)
     local here = require('sidekicks.client').connection().root or ''
     canvas:row({
       { '! ', 'SidekicksWarning' },
-      { ('This channel works in %s, you are in %s.'):format(text.short_path(snapshot.otherRoot), text.short_path(here)), 'SidekicksWarning' },
+      {
+        ('This channel works in %s, you are in %s.'):format(text.short_path(snapshot.otherRoot), text.short_path(here)),
+        'SidekicksWarning',
+      },
     })
     canvas:row({ { '  :Sidekicks root decides where; you are asked before anything is sent.', 'SidekicksMeta' } })
   end

@@ -94,7 +94,8 @@ local function facts(target)
     found[#found + 1] = 'will be invited'
   end
   if target.unseen > 0 then
-    found[#found + 1] = ('%d unseen'):format(target.unseen) .. (target.cut > 0 and (', %d cut'):format(target.cut) or '')
+    found[#found + 1] = ('%d unseen'):format(target.unseen)
+      .. (target.cut > 0 and (', %d cut'):format(target.cut) or '')
   end
   local why = M.waiting(target.waitsFor)
   if why ~= '' then
@@ -109,7 +110,7 @@ end
 function M.route(route)
   local problem = route.problem
   if problem then
-    local chunks = { { text.one_line(problem.text, 300), 'SidekicksWarning' } }
+    local chunks = { { text.one_line(problem.text, 300), 'SidekicksWarning' } } ---@type sidekicks.Chunk[]
     if problem.suggestion then
       chunks[2] = { ('  gra: change to %s'):format(text.one_line(problem.suggestion, 60)), 'SidekicksMeta' }
     end
@@ -169,10 +170,14 @@ function M.ending(canvas, turn)
       canvas:row({ { '  ' .. ADVICE[turn.error.code], 'SidekicksMeta' } })
     end
   else
-    canvas:row({ STOPS[turn.stopReason] or { '■ ' .. text.one_line(turn.stopReason, 80), 'SidekicksWarning' } })
+    canvas:row({ STOPS[turn.stopReason] or { '■ ' .. text.one_line(turn.stopReason or '', 80), 'SidekicksWarning' } })
   end
   if retry then
-    canvas:row({ { '  ↻ retry: ', 'SidekicksMeta' }, { 'R', 'SidekicksKey' }, { ' here, or :Sidekicks retry', 'SidekicksMeta' } })
+    canvas:row({
+      { '  ↻ retry: ', 'SidekicksMeta' },
+      { 'R', 'SidekicksKey' },
+      { ' here, or :Sidekicks retry', 'SidekicksMeta' },
+    })
   end
   return retry
 end
@@ -181,14 +186,17 @@ end
 ---@param stamp string
 ---@return integer?
 function M.epoch(stamp)
-  local year, month, day, hour, minute, second = stamp:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
-  if year == nil then
+  local found = { stamp:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)') } ---@type any[]
+  if #found < 6 then
     return nil
   end
-  local as_local = os.time({ year = year, month = month, day = day, hour = hour, min = minute, sec = second, isdst = false })
-  local utc = os.date('!*t', as_local) --[[@as osdate]]
-  utc.isdst = false
-  return as_local + (as_local - os.time(utc))
+  local year, month, day, hour, minute, second = unpack(vim.tbl_map(tonumber, found))
+  if month <= 2 then -- years that begin in March: the leap day is at their end
+    year, month = year - 1, month + 12
+  end
+  local leaps = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+  local days = 365 * year + leaps + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
+  return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second)
 end
 
 --- When a message was written: the time, with the day if it was not today.
@@ -209,7 +217,7 @@ end
 function M.duration(turn)
   local from = turn and M.epoch(turn.startedAt)
   local to = turn and turn.endedAt and M.epoch(turn.endedAt)
-  if not (from and to) or to - from < 5 then
+  if from == nil or to == nil or to - from < 5 then
     return nil
   end
   local seconds = to - from

@@ -1,0 +1,102 @@
+--- `:checkhealth sidekicks`: what is missing or wrong, and what to do about it.
+local M = {}
+
+local health = vim.health
+
+local function neovim()
+  health.start('sidekicks: Neovim')
+  local version = vim.split(vim.fn.execute('version'), '\n')[2]:gsub('^NVIM ', '')
+  if vim.fn.has('nvim-0.11') == 1 then
+    health.ok('Neovim ' .. version)
+  else
+    health.error('Neovim 0.11 or later is needed, this is ' .. version)
+  end
+  local ok = pcall(vim.treesitter.language.inspect, 'markdown')
+  if ok then
+    health.ok('The Markdown parser is there')
+  else
+    health.warn('There is no Markdown parser: answers are shown without highlighting')
+  end
+end
+
+local function settings()
+  health.start('sidekicks: settings')
+  local _, problems = require('sidekicks.config').read()
+  for _, problem in ipairs(problems) do
+    health.error(problem, { 'See :help sidekicks-settings' })
+  end
+  if #problems == 0 then
+    health.ok('vim.g.sidekicks has no unknown or wrong option')
+  end
+end
+
+---@return boolean
+local function executable()
+  local cmd = require('sidekicks.config').get().cmd
+  if vim.fn.executable(cmd[1]) == 0 then
+    health.error(('`%s` is not found'):format(cmd[1]), {
+      'Install it: pipx install sidekicks-bridge',
+      'Or name it: vim.g.sidekicks = { cmd = { "/path/to/sidekicks", "serve" } }',
+    })
+    return false
+  end
+  health.ok(('`%s` is %s'):format(cmd[1], vim.fn.exepath(cmd[1])))
+  return true
+end
+
+local function agents()
+  local state = require('sidekicks.state')
+  health.start('sidekicks: agents')
+  for _, name in ipairs(state.agent_names) do
+    local agent = state.agents[name]
+    local said = ('@%s (%s): %s'):format(name, agent.title, agent.state)
+    if agent.error then
+      health.error(('%s: %s'):format(said, agent.error), { (':Sidekicks agent log %s'):format(name) })
+    else
+      health.ok(said)
+    end
+  end
+end
+
+local function bridge()
+  health.start('sidekicks: bridge')
+  if not executable() then
+    return
+  end
+  local client = require('sidekicks.client')
+  local connection = client.connection()
+  if connection.state ~= 'ready' then
+    if connection.problem then
+      health.error(connection.problem)
+    else
+      health.info('It does not run: it is started when a channel is opened')
+    end
+    health.info('Its messages are in ' .. vim.lsp.get_log_path())
+    return
+  end
+  local state = require('sidekicks.state')
+  health.ok(
+    ('It runs: version %s, protocol %d, folder %s'):format(
+      connection.version,
+      require('sidekicks.protocol').version,
+      connection.root
+    )
+  )
+  health.info('Its messages are in ' .. vim.lsp.get_log_path())
+  health.info('Configuration: ' .. state.config.path)
+  for _, problem in ipairs(state.config.problems) do
+    health.error(('line %d: %s'):format(problem.line, problem.message), { ':Sidekicks config' })
+  end
+  if not state.storage.persistent then
+    health.warn('History is not kept: ' .. (state.storage.reason or 'it is in memory'))
+  end
+  agents()
+end
+
+function M.check()
+  neovim()
+  settings()
+  bridge()
+end
+
+return M

@@ -1,0 +1,70 @@
+"""`sidekicks agents`: who is configured and how they do, and what else could be an agent."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.fake_agent import command
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+
+def run(desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        desk.sidekicks(*words),
+        cwd=desk.folder,
+        env=desk.env,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=40,
+        check=False,
+    )
+
+
+def test_the_configured_agents_with_and_without_a_bridge(desk: Desk) -> None:
+    program, *args = command("--exit", "3")
+    config = desk.folder / "c.yaml"
+    agents = [{"name": "scout", "builtin": "scout"}, {"name": "bad", "command": program, "args": args}]
+    config.write_text(json.dumps({"agents": agents}), encoding="utf-8")
+    desk.env["SIDEKICKS_CONFIG"] = str(config)
+    shown = run(desk, "agents").stdout.splitlines()
+    assert shown[0].split() == ["@scout", "stopped", "built", "in", "(scout)"]
+    run(desk, "say", "@bad", "hello")
+    try:
+        rows = {row["name"]: row for row in json.loads(run(desk, "agents", "--json").stdout)}
+        assert rows["bad"]["state"] == "error"
+        assert "exited with code 3" in rows["bad"]["error"]
+        assert "exited with code 3" in run(desk, "agents").stdout
+    finally:
+        run(desk, "stop")
+
+
+def test_what_else_could_be_one(desk: Desk) -> None:
+    bin_ = desk.folder / "bin"
+    bin_.mkdir()
+    for name in ("goose", "codex-acp"):
+        (bin_ / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (bin_ / name).chmod(0o755)
+    desk.env["PATH"] = f"{bin_}:{Path(sys.executable).parent}"
+    config = desk.folder / "c.yaml"
+    config.write_text(
+        "agents:\n  - name: mine\n    command: codex-acp\n"
+        '  - name: far\n    command: npx\n    args: [--yes, "@zed-industries/claude-agent-acp"]\n',
+        encoding="utf-8",
+    )
+    done = run(desk, "agents", "available", "--config", str(config))
+    lines = {line.split()[0]: line.split(maxsplit=1)[1].strip() for line in done.stdout.splitlines()}
+    assert lines["Codex"] == "configured"
+    assert lines["Claude"] == "configured"
+    assert lines["Goose"] == "found, not configured: goose acp"
+    assert lines["Gemini"] == "npm install -g @google/gemini-cli"
+
+
+def test_wrong_words(desk: Desk) -> None:
+    assert run(desk, "agents", "nonsense").returncode == 64
+    assert run(desk, "agents", "--config", "none.yaml").returncode == 1

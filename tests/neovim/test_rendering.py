@@ -1,0 +1,186 @@
+"""What the transcript shows of every part of a message, and how it changes while an agent writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.neovim.desk import Chat, Desk
+
+
+def closed_folds(chat: Chat) -> list[str]:
+    """The first rows of the closed folds of the transcript's window."""
+    found: list[str] = chat.editor.lua(
+        """local win = vim.fn.bufwinid(...)
+           return vim.api.nvim_win_call(win, function()
+             local rows, at = {}, 1
+             while at <= vim.fn.line('$') do
+               local stop = vim.fn.foldclosedend(at)
+               if stop ~= -1 then rows[#rows + 1] = vim.fn.getline(at); at = stop end
+               at = at + 1
+             end
+             return rows
+           end)""",
+        chat.uri,
+    )
+    return found
+
+
+def marks(chat: Chat, namespace: str) -> list[list[Any]]:
+    """The text that each extmark of the transcript covers on its first row, and its group."""
+    found: list[list[Any]] = chat.editor.lua(
+        """local uri, name = ...
+           local buf, found = vim.fn.bufnr(uri), {}
+           local space = vim.api.nvim_create_namespace(name)
+           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
+             local line = vim.api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
+             local stop = mark[4].end_row == mark[2] and mark[4].end_col or #line
+             found[#found + 1] = { line:sub(mark[3] + 1, stop), mark[4].hl_group or '' }
+           end
+           return found""",
+        chat.uri,
+        namespace,
+    )
+    return found
+
+
+def test_who_speaks_and_when(chat: Chat) -> None:
+    chat.ask("@alice hello", "alice heard: hello")
+    assert "🦊 Alice" in chat.lines()
+    rows = chat.editor.screen.text().splitlines()
+    header = next(row for row in rows if row.startswith("🦊 Alice"))
+    assert header.rstrip()[-3] == ":", "the time stands at the right edge"
+    assert [group for text, group in marks(chat, "sidekicks") if text == "You" and group] == ["SidekicksUser"]
+
+
+def test_markdown_is_highlighted_block_by_block(chat: Chat) -> None:
+    chat.ask("@alice !say some **bold** word.\\n\\n```lua\\nlocal x = 1\\n```\\n\\nlast", "last")
+    wanted = [["bold", "@markup.strong.markdown_inline"], ["local", "@keyword.lua"]]
+    chat.editor.until(
+        lambda: all(
+            any(mark[0].strip("*") == text and mark[1] == group for mark in marks(chat, "sidekicks.markdown"))
+            for text, group in wanted
+        ),
+        "the highlights",
+    )
+
+
+def test_thoughts_are_folded(chat: Chat) -> None:
+    chat.ask("@alice !think First I look.\\nThen I write. !say Done.", "\nDone.")
+    assert "∴ First I look." in chat.lines()
+    assert "  Then I write." in chat.lines()
+    assert closed_folds(chat) == ["∴ First I look."]
+
+
+def test_a_tool_call_shows_status_places_and_change(desk: Desk, chat: Chat) -> None:
+    notes = desk.box.workspace / "notes.md"
+    notes.write_text("one\nTWO\nthree\n", encoding="utf-8")
+    chat.ask(
+        "@alice !tool read Look at it | notes.md:2 !diff notes.md|one\\ntwo\\nthree\\n|one\\nTWO\\nthree\\n",
+        "✓ Edit notes.md",
+    )
+    text = chat.text()
+    assert "✓ Look at it  notes.md:2" in text
+    assert "✓ Edit notes.md  +1 −1" in text
+    assert "  -two\n  +TWO" in text
+    assert closed_folds(chat) == ["✓ Look at it  notes.md:2", "✓ Edit notes.md  +1 −1"]
+    chat.editor.wait_for("✓ Edit notes.md  +1 −1  ⋯ 6")
+    chat.up()
+    chat.find("Edit notes.md")
+    chat.editor.keys("zo")
+    chat.find("+TWO")
+    chat.editor.keys("gd")
+    chat.editor.until(lambda: chat.editor.name() == str(notes), "the file")
+    assert chat.editor.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 2
+
+
+def test_a_failed_tool_call_stays_open(chat: Chat) -> None:
+    chat.ask("@alice !tool-failed execute make test", "✗ make test")
+    assert "  make test: failed" in chat.lines()
+    assert closed_folds(chat) == []
+
+
+def test_an_opened_fold_stays_open_when_its_call_goes_on(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !permit-busy run ids=allow,reject !say after")
+    chat.heard("asks: run")
+    chat.heard("working")
+    assert closed_folds(chat) == ["◌ run"]
+    chat.up()
+    chat.find("◌ run")
+    chat.ripe()
+    chat.editor.keys("zo:Sidekicks allow<CR>")
+    chat.heard("after")
+    chat.editor.until(lambda: chat.editor.lua("return vim.fn.foldclosed('.')") == -1)
+    assert desk.box is not None
+
+
+def test_a_plan_is_updated_in_place(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !plan >read;write !hold plan !plan +read;>write !say Done.")
+    chat.heard("▸ read")
+    desk.box.gates.open("plan")
+    chat.heard("\nDone.")
+    assert "☑ read\n▸ write\n\nDone." in chat.text()
+    assert "▸ read" not in chat.text()
+
+
+def test_usage_is_shown_with_the_members(chat: Chat) -> None:
+    chat.ask("@alice !usage 53000 200000 0.25 USD !say counted", "counted")
+    chat.editor.wait_for("53.0k/200.0k (26%) 0.25 USD")
+
+
+def test_how_a_turn_ended_is_shown_if_it_says_something(chat: Chat) -> None:
+    text = chat.ask("@alice !say cut short !stop max_tokens", "■ stopped at its token limit; ask it to go on")
+    assert text.count("■") == 1
+
+
+def test_a_failure_says_why_and_can_be_retried(chat: Chat) -> None:
+    chat.ask("@alice !error -32001 no quota left", "↻ retry: R here, or :Sidekicks retry")
+    assert "no quota left" in chat.text()
+    chat.up()
+    chat.find("(code -32001)")
+    chat.editor.keys("R")
+    chat.editor.until(lambda: chat.text().count("no quota left") == 3, "the second try")
+
+
+def test_notices_of_the_bridge_have_no_speaker(chat: Chat) -> None:
+    chat.ask("@carol hello", "carol heard: hello")
+    assert any(line.startswith("• ") and "carol" in line for line in chat.lines())
+
+
+def test_streaming_follows_only_from_the_last_line(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !say one\\n !hold first !say two\\n !hold second !say three")
+    chat.heard("one")
+    desk.box.gates.open("first")
+    chat.editor.wait_for("two")
+    chat.up()
+    chat.editor.keys("gg")
+    desk.box.gates.open("second")
+    chat.heard("three")
+    assert chat.editor.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 1
+
+
+def test_older_messages_come_when_the_top_is_reached(desk: Desk) -> None:
+    first = desk.chat("bob")
+    for number in range(6):
+        first.ask(f"@bob number {number}", f"bob heard: number {number}")
+    chat = desk.chat(name=first.uri.removeprefix("sidekicks://"), editor=desk.connected(settings={"history": 4}))
+    chat.heard("number 5")
+    # so few lines do not fill the window, so the older ones come by themselves, page by page
+    text = chat.heard("number 0")
+    assert "▲ earlier messages" not in text
+    assert [n for n in range(6) if f"bob heard: number {n}" in text] == list(range(6))
+    assert text.index("bob heard: number 0") < text.index("bob heard: number 5")
+
+
+def test_unread_is_counted_until_it_was_seen(desk: Desk) -> None:
+    writer, reader = desk.chat("bob"), desk.connected()
+    writer.editor.keys("<Esc>:Sidekicks close<CR>")
+    writer.editor.until(lambda: writer.editor.lua("return #vim.api.nvim_list_wins()") == 1, "the channel is closed")
+    line = "return require('sidekicks').statusline()"
+    slug = writer.uri.removeprefix("sidekicks://")
+    channel = next(c for c in desk.request(reader, "state/get")["channels"] if c.get("name") == slug)
+    desk.request(reader, "message/send", channelId=channel["id"], text="@bob hi")
+    reader.until(lambda: "✉ 1" in reader.lua(line), "one unread message")
+    chat = desk.chat(name=slug, editor=reader)
+    chat.editor.wait_for("── new ──")
+    reader.until(lambda: "✉" not in reader.lua(line), "nothing unread")
