@@ -312,11 +312,12 @@ class Channel:
             self.flow.set_state(running, "tool")
 
     async def cancel_all(self) -> None:
-        """Cancel every turn here."""
+        """Cancel every turn here, and every question."""
         await self.inbox.call(self._cancel_all)
 
     async def _cancel_all(self) -> None:
         await self.flow.cancel(list(self.state.turns))
+        self.permissions.cancel_every()
 
     async def end_turns_of(self, agent: str) -> None:
         """Cancel every turn of an agent here: it was removed or stopped."""
@@ -360,7 +361,13 @@ class Channel:
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
         await self.inbox.call(self._interrupt)
+        self.end()
+
+    def end(self) -> None:
+        """Take no more."""
         self.inbox.close()
+        for turn in self.state.turns:
+            turn.over.set()
 
     async def _interrupt(self) -> None:
         await self.voices.end_late(asking=True)

@@ -78,6 +78,11 @@ class OpenPermissions:
                 self._resolve(request_id, None)
         self.forms.cancel_all(answer)
 
+    def cancel_every(self) -> None:
+        """The channel ends."""
+        for request_id in list(self._open):
+            self._resolve(request_id, None)
+
     def waiting(self, answer: Answer) -> bool:
         """Whether a question of this message waits."""
         return self.forms.waiting(answer) or any(owner is answer for _, _, owner in self._open.values())

@@ -114,7 +114,7 @@ async def test_an_agent_that_still_wants_it_asks_again_and_tries_no_more(tmp_pat
         again = await client.until(posted("alice"))
         assert again["turn"]["error"]["code"] == "agentAuthRequired"
         await room.quiet()
-        assert len(client.of("auth/required")) == 2
+        await client.until(lambda _: len(client.of("auth/required")) == 2)
     assert len(box.received("alice", "session/new")) == 3, "one, one more, and one in a new process"
 
 
