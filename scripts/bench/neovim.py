@@ -113,14 +113,22 @@ async def fill(box: BridgeSandbox) -> None:
     ids = Ulids()
     paragraph = "\n".join(f"some **line** of `markdown` text, number {number}" for number in range(LINES))
     for name, count, text in (("busy", 100, paragraph), ("long", LONG, "a **short** answer"), ("short", 1, "hello")):
-        channel = StoredChannel(id=ids.new(), kind="named", name=name, created_at=AT, updated_at=AT, root=str(box.workspace))
+        channel = StoredChannel(
+            id=ids.new(), kind="named", name=name, created_at=AT, updated_at=AT, root=str(box.workspace)
+        )
         await store.write(PutChannel(channel))
         await store.write(PutMember(StoredMember(channel_id=channel.id, name="alice", joined_at=AT, cursor=count)))
         for seq in range(1, count + 1):
             author = Author(kind="agent", name="alice")
             parts: list[Any] = [TextPart(text=text)]
             message = Message(
-                id=ids.new(), seq=seq, channel_id=channel.id, author=author, parts=parts, created_at=AT, state="finished"
+                id=ids.new(),
+                seq=seq,
+                channel_id=channel.id,
+                author=author,
+                parts=parts,
+                created_at=AT,
+                state="finished",
             )
             await store.write(PutMessage(message))
     await store.close()
