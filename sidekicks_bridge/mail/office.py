@@ -123,6 +123,11 @@ class Mail:
             await self._part(known, pairs=True)  # another one under an old name: nothing of the former is its mail
         return await self.registry.register(name, key)
 
+    def taken(self) -> list[tuple[int, str]]:
+        """The agents of the configuration that have a registered peer's name: their place in its list, the name."""
+        agents = self._env.config().agents
+        return [(index, spec.name) for index, spec in enumerate(agents) if self.registry.live(spec.name) is not None]
+
     async def unregister(self, caller: Caller) -> None:
         """End a peer's registration and all its memberships. Raises notSupported for an agent."""
         peer = self.registry.known(caller.name) if caller.kind == "peer" else None
