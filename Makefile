@@ -64,7 +64,7 @@ bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline
 	@$(PY) -m scripts.bench $(ARGS)
 
 bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
-	$(PY) scripts/bench/neovim.py
+	@$(PY) -m scripts.bench neovim
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock
