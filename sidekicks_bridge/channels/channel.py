@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.letters import Count, Letter, Mail
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
 _TOKENS_KEPT = 256
@@ -62,8 +63,6 @@ class Channel:
     async def run(self) -> None:
         """The channel's task."""
         await self.inbox.serve(self.voices.patience, self.voices.end_late)
-
-    # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
         """Subscribe a client. ``answer`` gets the snapshot in the same step, so that every later event follows it."""
@@ -141,8 +140,6 @@ class Channel:
     def open_permissions(self) -> list[Permission]:
         """The questions that wait here."""
         return self.permissions.all()
-
-    # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def preview(self, text: str, forbidden: str | None) -> Route:
         """Where ``text`` would go; starts nobody."""
@@ -261,8 +258,6 @@ class Channel:
         self.flow.announce()
         self.flow.advance()
 
-    # ── mail ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
     async def write(self, letter: Letter) -> Message:
         """Append what an agent or peer writes; returns when it is durable."""
         return await self.inbox.call(self._write, letter)
@@ -286,8 +281,6 @@ class Channel:
     async def unread(self, name: str, keep: int | None) -> Mail:
         """A member's unread messages."""
         return await self.inbox.call(self.letters.unread, name, keep)
-
-    # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
 
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""
@@ -356,8 +349,6 @@ class Channel:
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
 
-    # ── what agents say ──────────────────────────────────────────────────────────────────────────────────────────
-
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
         self.inbox.cast(self.voices.update, agent, update)
@@ -385,8 +376,6 @@ class Channel:
     def _withdraw(self, ask: PermissionAsk) -> None:
         self.permissions.withdraw(ask)
         self._asked_no_more()
-
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
