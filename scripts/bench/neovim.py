@@ -94,7 +94,9 @@ vim.lsp.start({
   },
   on_init = function(client)
     client:request('sidekicks/channel/open', { channelId = channel_id, limit = 1 }, function()
-      _G.send = function() client:request('sidekicks/message/send', { channelId = channel_id, text = text }, function() end) end
+      _G.send = function()
+        client:request('sidekicks/message/send', { channelId = channel_id, text = text }, function() end)
+      end
       _G.opened = true
     end)
   end,
@@ -117,7 +119,13 @@ async def fill(box: BridgeSandbox) -> None:
             author = Author(kind="agent", name=AGENT)
             parts: list[Any] = [TextPart(text=text)]
             message = Message(
-                id=ids.new(), seq=seq, channel_id=channel.id, author=author, parts=parts, created_at=AT, state="finished"
+                id=ids.new(),
+                seq=seq,
+                channel_id=channel.id,
+                author=author,
+                parts=parts,
+                created_at=AT,
+                state="finished",
             )
             await store.write(PutMessage(message))
     await store.close()

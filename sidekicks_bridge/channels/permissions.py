@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.channels.elicitations import OpenElicitations
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import PermissionResolved
 from sidekicks_bridge.protocol.parts import PermissionOutcome
@@ -21,15 +22,18 @@ class OpenPermissions:
     def __init__(self, state: ChannelState) -> None:
         self._state = state
         self._open: dict[str, tuple[Permission, PermissionAsk, Answer]] = {}
+        self.forms = OpenElicitations(state)
+        """What else agents ask for."""
 
     def all(self) -> list[Permission]:
         """The open questions."""
         return [permission for permission, _, _ in self._open.values()]
 
-    def ask(self, ask: PermissionAsk, answer: Answer, turn_id: str) -> None:
-        """Announce a question, or answer it at once where the configuration says so."""
+    def ask(self, ask: PermissionAsk, answer: Answer, turn_id: str, *, by_rule: bool = True) -> None:
+        """Announce a question, and answer it at once where the configuration says so (and ``by_rule``)."""
         env = self._state.env
         permission = Permission(
+            about="tool" if by_rule else "silence",
             request_id=env.ids.new(),
             channel_id=self._state.id,
             agent=ask.agent,
@@ -42,7 +46,7 @@ class OpenPermissions:
             self._state.emit(delta)
         self._open[permission.request_id] = (permission, ask, answer)
         env.to_all(permission)
-        if env.config().permissions.default == "reject":
+        if by_rule and env.config().permissions.default == "reject":
             rejecting = next((option for option in ask.options if option.kind == "reject_once"), None)
             self._resolve(permission.request_id, rejecting.option_id if rejecting else None)
 
@@ -72,10 +76,16 @@ class OpenPermissions:
         for request_id, (_, _, owner) in list(self._open.items()):
             if owner is answer:
                 self._resolve(request_id, None)
+        self.forms.cancel_all(answer)
+
+    def cancel_every(self) -> None:
+        """The channel ends."""
+        for request_id in list(self._open):
+            self._resolve(request_id, None)
 
     def waiting(self, answer: Answer) -> bool:
         """Whether a question of this message waits."""
-        return any(owner is answer for _, _, owner in self._open.values())
+        return self.forms.waiting(answer) or any(owner is answer for _, _, owner in self._open.values())
 
     def _resolve(self, request_id: str, option_id: str | None) -> None:
         permission, ask, answer = self._open.pop(request_id)

@@ -13,6 +13,7 @@ from sidekicks_bridge.store.contract import StoredTurn
 if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Session
     from sidekicks_bridge.channels.answer import Answer
+    from sidekicks_bridge.channels.silence import Question
     from sidekicks_bridge.protocol.types import Message, Route, TurnState, Usage
 
 
@@ -44,6 +45,11 @@ class PendingTurn:
     usage: Usage | None = None
     """As reported last; part of the message once that is finished."""
     cancelled: bool = False
+    heard_at: float = 0.0
+    """When the agent said something last, or the silence since then was dealt with (the loop's clock)."""
+    silence: Question | None = None
+    silences: int = 0
+    over: anyio.Event = field(default_factory=anyio.Event)
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     @property

@@ -6,6 +6,7 @@ Owns the life of the conversation: opening channels, sending, previews, drawing 
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -43,7 +44,7 @@ from sidekicks_bridge.protocol.requests import (
     SentMessage,
 )
 from sidekicks_bridge.protocol.requests import State as BridgeState
-from sidekicks_bridge.protocol.types import Permission, SignIn
+from sidekicks_bridge.protocol.types import Elicitation, Permission, SignIn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -107,7 +108,7 @@ class ChatApp:
             if first is not None:
                 self.do(self.open, first)
             elif self.picker.question is None:
-                self.new_channel()
+                self.questions.new_channel()
             await self.screen.app.run_async(handle_sigint=False)
             await self.keep_draft()
             tasks.cancel_scope.cancel()
@@ -130,7 +131,7 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         event = self.model.event(name, raw)
-        if isinstance(event, Permission | SignIn):
+        if isinstance(event, Permission | SignIn | Elicitation):
             self.screen.app.output.bell()
         if isinstance(event, Permission):
             if event.channel_id == self.channel_id():
@@ -206,22 +207,6 @@ class ChatApp:
     def accept_suggestion(self) -> bool:
         """Put the route's suggestion in place; False if there is none."""
         return self.preview.accept()
-
-    def pick_channel(self) -> None:
-        """Ctrl-O."""
-        self.questions.pick_channel()
-
-    def new_channel(self) -> None:
-        """Ctrl-N."""
-        self.questions.new_channel()
-
-    def members(self) -> None:
-        """Ctrl-T."""
-        self.questions.members()
-
-    def unqueue(self) -> None:
-        """Ctrl-Q."""
-        self.questions.unqueue()
 
     def picked(self) -> None:
         """Enter in a list."""
@@ -388,6 +373,8 @@ class ChatApp:
 
     async def _watch_signals(self) -> None:
         """Leave in order when the terminal closes or somebody ends us."""
+        if sys.platform == "win32":
+            return
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as signals:
             async for _ in signals:
                 self.leave()

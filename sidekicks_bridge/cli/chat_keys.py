@@ -22,7 +22,7 @@ HELP = (
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
     ("Ctrl+T", "invite and remove agents"),
-    ("Ctrl+G", "the agents: sign in, restart, stop"),
+    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, modes, models and options, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),
@@ -39,11 +39,11 @@ def bindings(app: ChatApp) -> KeyBindings:
     _picker_keys(keys, app, picking)
     _permission_keys(keys, app, ~picking)
     for key, act in (
-        ("c-o", app.pick_channel),
-        ("c-n", app.new_channel),
-        ("c-t", app.members),
+        ("c-o", app.questions.pick_channel),
+        ("c-n", app.questions.new_channel),
+        ("c-t", app.questions.members),
         ("c-g", app.agents.menu),
-        ("c-q", app.unqueue),
+        ("c-q", app.questions.unqueue),
         ("pageup", app.earlier),
         ("f1", app.help),
     ):

@@ -13,11 +13,19 @@ import anyio
 import msgspec
 
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
-from sidekicks_bridge.cli.text import one_line, safe
+from sidekicks_bridge.cli.text import one_line, safe, silence
 from sidekicks_bridge.cli.tolerant import decode
+from sidekicks_bridge.cli.waiting import Waiting
 from sidekicks_bridge.protocol import events
 from sidekicks_bridge.protocol.parts import NoticePart, TextPart, ToolCallPart
-from sidekicks_bridge.protocol.requests import Accepted, AnswerPermission, OpenChannel, OpenedChannel
+from sidekicks_bridge.protocol.requests import (
+    Accepted,
+    AnswerPermission,
+    CancelTurn,
+    Empty,
+    OpenChannel,
+    OpenedChannel,
+)
 from sidekicks_bridge.protocol.types import Permission
 
 if TYPE_CHECKING:
@@ -30,8 +38,16 @@ _WANTED: dict[str, type[Wire]] = {
     event.name: event.params
     for event in events.EVENTS
     if event.params
-    in (events.MessageUpdated, events.MessageDelta, events.TurnChanged, events.ChannelDesynced, Permission)
+    in (
+        events.MessageUpdated,
+        events.MessageDelta,
+        events.TurnChanged,
+        events.ChannelDesynced,
+        events.PermissionResolved,
+        Permission,
+    )
 }
+_QUESTIONS = ("sidekicks/permission/requested", "sidekicks/permission/resolved")
 _BAD_ENDS = frozenset({"failed", "interrupted", "cancelled", "refusal"})
 
 
@@ -47,6 +63,7 @@ class Exchange:
         self.answered: set[str] = set()
         self.failed: set[str] = set()
         self.explained = False
+        self.accepted = anyio.Event()
         self.done = anyio.Event()
 
     def why_nobody(self) -> str:
@@ -72,10 +89,13 @@ class PlainListener:
         self._at_line_start = True
         self._tools: set[str] = set()
         self._watched = sys.stderr.isatty()
+        self.waiting = Waiting(self._tell)
+        self._reader_gone = anyio.Event()
         self._tasks_in, self._tasks = anyio.create_memory_object_stream[Permission | events.ChannelDesynced](100)
 
     def know(self, state: State) -> None:
-        """Learn the agents' titles."""
+        """Learn the agents' titles, and which questions are open."""
+        self.waiting.know(state)
         self._titles = {agent.name: agent.title for agent in state.agents}
 
     def expect(self, channel_id: str) -> Exchange:
@@ -88,6 +108,7 @@ class PlainListener:
         exchange = self._exchange
         assert exchange is not None
         exchange.message_id, exchange.route = sent.message_id, sent.route
+        exchange.accepted.set()
         early, self._early = self._early, []
         for name, raw in early:
             self.on_event(name, raw)
@@ -96,6 +117,10 @@ class PlainListener:
 
     def on_event(self, name: str, raw: bytes) -> None:
         """Take one notification."""
+        if name in _QUESTIONS:
+            question = _decoded(name, raw)
+            if isinstance(question, Permission | events.PermissionResolved):
+                self.waiting.question(question)
         exchange = self._exchange
         if exchange is None or exchange.done.is_set():
             return
@@ -104,32 +129,39 @@ class PlainListener:
             return
         if self._json:
             self._print_json(exchange, name, raw)
-        kind = _WANTED.get(name)
-        if kind is None:
-            return
-        try:
-            event = decode(raw, kind)
-        except msgspec.ValidationError:
-            return  # of a newer bridge: not for us
-        if getattr(event, "channel_id", None) == exchange.channel_id:
+        event = _decoded(name, raw)
+        if event is not None and getattr(event, "channel_id", None) == exchange.channel_id:
             self._take(exchange, event)
 
     async def settled(self, client: BridgeClient) -> None:
-        """Wait until the last turn of the exchange has ended; raises `BridgeGone` if the bridge ends first."""
+        """Wait until the last turn of the exchange has ended; raises `BridgeGone` if the bridge ends first.
+
+        If the reader of our output is gone, nobody waits for the answers any more: the turns are cancelled, and this
+        raises BrokenPipeError.
+        """
         exchange = self._exchange
         assert exchange is not None
-        async with anyio.create_task_group() as tasks:
-
-            async def ended() -> None:
-                await client.ended.wait()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(ended)
-            await exchange.done.wait()
-            tasks.cancel_scope.cancel()
+        await _first(exchange.done, client.ended, self._reader_gone)
+        if self._reader_gone.is_set():
+            await self.cancel(client)
+            raise BrokenPipeError
         self._end_line()
         if not exchange.done.is_set():
             raise BridgeGone(client.end_reason)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a message of ours was sent and its turns have not ended."""
+        return self._exchange is not None and not self._exchange.done.is_set()
+
+    async def cancel(self, client: BridgeClient) -> None:
+        """Cancel our own turns, and nobody else's."""
+        exchange = self._exchange
+        assert exchange is not None
+        await exchange.accepted.wait()
+        for turn_id in exchange.turns:
+            cancel = CancelTurn(channel_id=exchange.channel_id, turn_id=turn_id)
+            await client.request("sidekicks/turn/cancel", cancel, Empty)
 
     async def serve(self, client: BridgeClient) -> None:
         """What events ask of this client, to run beside the exchange: answers to permissions, opening again."""
@@ -142,6 +174,9 @@ class PlainListener:
 
     async def _answer(self, client: BridgeClient, question: Permission) -> None:
         """Answer a permission question as `--allow` says, naming it on stderr."""
+        if question.about == "silence":
+            self._tell(f"{safe(question.tool_call.title)}; waiting on (Ctrl-C ends it)")
+            return
         kind = "allow_once" if self._allow else "reject_once"
         chosen = next((option.option_id for option in question.options if option.kind == kind), None)
         did = ("allowed once" if self._allow else "rejected") if chosen else "cancelled: it offers no answer for once"
@@ -171,6 +206,7 @@ class PlainListener:
         elif isinstance(event, events.TurnChanged):
             exchange.turns = {turn.id for turn in event.turns if turn.in_reply_to == exchange.message_id}
             exchange.began = exchange.began or bool(exchange.turns)
+            self.waiting.turns(event.turns, exchange.message_id)
             if exchange.began and not exchange.turns:
                 exchange.done.set()
         elif isinstance(event, events.ChannelDesynced) or (
@@ -246,8 +282,12 @@ class PlainListener:
         self._write(safe(text))
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            silence("stdout")
+            self._reader_gone.set()
         self._at_line_start = text.endswith("\n")
 
     def _end_line(self) -> None:
@@ -257,7 +297,11 @@ class PlainListener:
     def _tell(self, text: str) -> None:
         if self._watched:
             self._end_line()
-        print(f"sidekicks: {text}", file=sys.stderr, flush=True)
+        try:
+            print(f"sidekicks: {text}", file=sys.stderr, flush=True)
+        except BrokenPipeError:
+            silence("stderr")
+            self._reader_gone.set()
 
     def _title(self, name: str) -> str:
         return one_line(self._titles.get(name, name), 64)
@@ -265,6 +309,24 @@ class PlainListener:
     def _print_json(self, exchange: Exchange, name: str, raw: bytes) -> None:
         params = msgspec.json.decode(raw)
         if isinstance(params, dict) and params.get("channelId") == exchange.channel_id:
-            line = msgspec.json.encode({"method": name, "params": params})
-            sys.stdout.write(line.decode("utf-8") + "\n")
-            sys.stdout.flush()
+            self._write(msgspec.json.encode({"method": name, "params": params}).decode("utf-8") + "\n")
+
+
+def _decoded(name: str, raw: bytes) -> Wire | None:
+    """A notification we know; None for one of a newer bridge, which is not for us."""
+    try:
+        return decode(raw, _WANTED[name])
+    except (KeyError, msgspec.ValidationError):
+        return None
+
+
+async def _first(*events: anyio.Event) -> None:
+    """Wait until one of them is set."""
+    async with anyio.create_task_group() as tasks:
+
+        async def wait(event: anyio.Event) -> None:
+            await event.wait()
+            tasks.cancel_scope.cancel()
+
+        for event in events:
+            tasks.start_soon(wait, event)

@@ -6,28 +6,30 @@ import os
 import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge import lock, ownership
-from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.cli.exit_codes import FAILED, OK, OWNER_HELP, USAGE
+from sidekicks_bridge.cli.text import use_utf8
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.requests import BridgeStatus
-    from sidekicks_bridge.protocol.types import Channel
 
 STOP_SECONDS = 5.0
 
 
 def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
-    parser = ArgumentParser(prog=prog, description=description)
+    parser = ArgumentParser(
+        prog=prog, description=description, epilog=OWNER_HELP, formatter_class=RawDescriptionHelpFormatter
+    )
     parser.add_argument("--config", metavar="FILE", help="another configuration file")
     parser.add_argument("--json", action="store_true", help="print JSON")
     try:
-        return parser.parse_args(argv)
+        return parser.parse_args(use_utf8(argv))
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
 
@@ -78,6 +80,8 @@ async def ask_status(path: Path) -> BridgeStatus:
 
 
 def _lines(found: BridgeStatus) -> list[str]:
+    from sidekicks_bridge.cli.channel_ref import slug
+
     state = found.state
     what = "a hub" if found.kind == "hub" else "an editor's bridge"
     lines = [
@@ -89,7 +93,7 @@ def _lines(found: BridgeStatus) -> list[str]:
     lines.append(f"attached: {', '.join(_client(one.name, one.folder) for one in others) or 'nobody'}")
     running = [agent for agent in state.agents if agent.state not in ("stopped", "error")]
     lines.append(f"agents: {', '.join(f'@{agent.name} {agent.state}' for agent in running) or 'none runs'}")
-    titles = {channel.id: _title(channel) for channel in state.channels}
+    titles = {channel.id: slug(channel) for channel in state.channels}
     for turn in state.turns:
         waits = f", waits for {turn.waits_for.reason}" if turn.waits_for else ""
         lines.append(f"  {titles.get(turn.channel_id, '?')}: @{turn.agent} {turn.state}{waits}")
@@ -98,16 +102,12 @@ def _lines(found: BridgeStatus) -> list[str]:
         lines.append(f"  {where}: @{permission.agent} asks: {permission.tool_call.title}")
     for channel in state.channels:
         unread = f", {channel.unread} unread" if channel.unread else ""
-        lines.append(f"{_title(channel)}: {', '.join(member.name for member in channel.members) or 'nobody'}{unread}")
+        lines.append(f"{slug(channel)}: {', '.join(member.name for member in channel.members) or 'nobody'}{unread}")
     return lines
 
 
 def _client(name: str, folder: str | None) -> str:
     return f"{name} ({folder})" if folder else name
-
-
-def _title(channel: Channel) -> str:
-    return f"@{channel.agent}" if channel.kind == "direct" else f"#{channel.name}"
 
 
 def stop(argv: list[str]) -> int:

@@ -37,8 +37,9 @@ async def talk_plainly(command: Sequence[str] | None, config: str | None, ref: s
         asked = OpenChannel(channel_id=channel.id, limit=1)
         tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
         async with anyio.create_task_group() as tasks:
-            interrupt = Interrupt(client, channel.id)
+            interrupt = Interrupt(client, listener)
             tasks.start_soon(listener.serve, client)
+            tasks.start_soon(listener.waiting.run)
             tasks.start_soon(interrupt.watch)
             code = await _talk(client, listener, channel.id)
             tasks.cancel_scope.cancel()

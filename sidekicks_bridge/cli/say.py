@@ -7,7 +7,6 @@ ask permission for.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from pathlib import Path
@@ -30,7 +29,7 @@ from sidekicks_bridge.cli.exit_codes import (
 )
 from sidekicks_bridge.cli.listener import Exchange, PlainListener
 from sidekicks_bridge.cli.text import safe, use_utf8
-from sidekicks_bridge.protocol.requests import CancelTurn, Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
+from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
 from sidekicks_bridge.protocol.requests import State as BridgeState
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # else the exit flushes again
         return FAILED
 
 
@@ -106,7 +104,8 @@ async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel,
     tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, client)
-        interrupt = Interrupt(client, channel.id)
+        tasks.start_soon(listener.waiting.run)
+        interrupt = Interrupt(client, listener)
         tasks.start_soon(interrupt.watch)
         exchange = await send(client, listener, channel.id, text)
         tasks.cancel_scope.cancel()
@@ -141,19 +140,21 @@ def outcome(exchange: Exchange) -> int:
 
 
 class Interrupt:
-    """Ctrl-C (or SIGTERM) cancels what runs in the channel; a second one leaves at once."""
+    """Ctrl-C (or SIGTERM, SIGHUP) cancels what we asked for and nothing else; a second one leaves at once."""
 
-    def __init__(self, client: BridgeClient, channel_id: str) -> None:
+    def __init__(self, client: BridgeClient, listener: PlainListener) -> None:
         self._client = client
-        self._channel_id = channel_id
+        self._listener = listener
         self.seen = False
 
     async def watch(self) -> None:
         """Wait for the signals; to run beside the exchange."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for _ in signals:
-                if self.seen:
-                    raise KeyboardInterrupt
-                self.seen = True
-                cancel = CancelTurn(channel_id=self._channel_id)
-                await self._client.request("sidekicks/turn/cancel", cancel, Empty)
+        if sys.platform == "win32":
+            return  # no such signals: Ctrl-C is Python's own
+        async with anyio.create_task_group() as tasks:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+                async for _ in signals:
+                    if self.seen or not self._listener.busy:
+                        raise KeyboardInterrupt
+                    self.seen = True
+                    tasks.start_soon(self._listener.cancel, self._client)

@@ -62,6 +62,11 @@ def index_to_utf16(text: str, index: int) -> int:
     return len(head) if head.isascii() else len(head.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def silence(name: str) -> None:
+    """Whoever read our ``stdout`` (or ``stderr``) is gone: write to nowhere, so that the exit does not complain."""
+    setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  # it ends with the process
+
+
 def use_utf8(argv: list[str]) -> list[str]:
     """Read and write UTF-8 on the standard streams, whatever the locale says; answers ``argv`` read so, too."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):

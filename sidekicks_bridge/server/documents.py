@@ -82,9 +82,9 @@ class Documents:
         bridge = self._connection.ready_bridge
         if bridge is None:
             return {"isIncomplete": True, "items": []}
-        document = self._connection.language.workspace.get_text_document(params.text_document.uri)
-        channel = self._channel(bridge, document.uri)
-        if slug_of(document.uri) is not None and channel is None:
+        document = self._open(params.text_document.uri)
+        channel = self._channel(bridge, params.text_document.uri)
+        if document is None or (slug_of(document.uri) is not None and channel is None):
             return {"isIncomplete": False, "items": []}
         offset = _offset(document, params.position)
         text = document.source
@@ -92,6 +92,11 @@ class Documents:
         if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
             bridge.spawn(prepare, channel, self._connection.folder)
         return {"isIncomplete": False, "items": completion_items(items, lambda at: _client_position(document, at))}
+
+    def _open(self, uri: str) -> TextDocument | None:
+        """The document, if the editor has opened it; pygls would read any other one from the disk."""
+        document: TextDocument | None = self._connection.language.workspace.text_documents.get(unquote(uri))
+        return document
 
     def _changed(self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -108,10 +113,9 @@ class Documents:
         """Publish the route's problem; a newer text makes this one void."""
         state = self._states.get(uri)
         bridge = await self._connection.bridge()
-        channel = self._channel(bridge, uri)
-        if channel is None or state is None or self._states.get(uri) is not state:
+        channel, document = self._channel(bridge, uri), self._open(uri)
+        if channel is None or document is None or state is None or self._states.get(uri) is not state:
             return
-        document = self._connection.language.workspace.get_text_document(uri)
         route = await MessageRequests(bridge).preview_in(channel, self._connection, document.source)
         if self._states.get(uri) is state:
             self._publish(uri, version, [self._diagnostic(document, route.problem)] if route.problem else [])

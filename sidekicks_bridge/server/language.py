@@ -10,6 +10,7 @@ import logging
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import msgspec
 from lsprotocol import types as lsp
@@ -65,8 +66,15 @@ class SidekicksProtocol(LanguageServerProtocol):
                 error = {"code": INVALID_PARAMS, "message": sentence}
                 self.send_frame(frame(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error})))
             return False
-        self.handle_message(structured)
+        if not self._changes_nothing(structured):
+            self.handle_message(structured)
         return True
+
+    def _changes_nothing(self, message: Any) -> bool:
+        """Whether it changes a document that is not open: a client's slip, which pygls takes for a bug."""
+        if not isinstance(message, lsp.DidChangeTextDocumentNotification):
+            return False
+        return unquote(message.params.text_document.uri) not in self.workspace.text_documents
 
     # pygls' own two remember their arguments, and with them every connection that ever was.
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -157,6 +158,8 @@ class Owner:
 
     async def _end_on_signal(self) -> None:
         """SIGTERM, SIGINT and SIGHUP end the owner as `stop` does."""
+        if sys.platform == "win32":
+            return
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             async for _ in signals:
                 self.stop()
@@ -183,6 +186,7 @@ class Owner:
             self._announce(NOWHERE)
             return None
         self._announce(str(place))
+        self.bridge.mail_tools.socket = str(place)
         return listener
 
     def _announce(self, socket: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.support.client import Client
 
 AGENTS = {
-    "alice": "--commands plan:Plan-it,review",
+    "alice": "--commands plan:Plan-it,review --caps close",
     "bob": "--commands research:Look-it-up:topic",
     "carol": "",
     "dora": "--commands plan",

@@ -282,6 +282,39 @@ async def test_a_question_outside_a_turn_waits_for_its_answer(bed: Bed) -> None:
     assert answer["turn"]["stopReason"] == "end_turn"
 
 
+async def test_a_silent_agent_is_asked_about(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": ""}, limits={"turnSilence": "300ms"}, permissions={"default": "reject"})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        sent = await room.send("!say one !hold silent-1 !say \\stwo !hold silent-2")
+        first = await client.until(permission())
+        assert first["toolCall"]["title"] == "@alice has said nothing for 0.3 seconds. Wait on?"
+        assert [option["optionId"] for option in first["options"]] == ["wait", "stop", "restart"]
+        assert room.turns[0]["state"] == "awaitingPermission"
+        await client.request("permission/answer", requestId=first["requestId"], optionId="wait")
+        second = await client.until(permission())
+        await law.verify(client, room, lambda: _open(box, client, second, "silent-1"))
+        third = await client.until(permission())
+        await client.request("permission/answer", requestId=third["requestId"], optionId="stop")
+        answer = await room.answer(sent, by="alice")
+        assert answer["turn"]["stopReason"] == "cancelled"
+        assert text_of(answer) == "one two"
+        outcomes = [part["outcome"] for part in answer["parts"] if part["type"] == "permission"]
+        assert [outcome.get("optionId", outcome["outcome"]) for outcome in outcomes] == ["wait", "cancelled", "stop"]
+        sent = await room.send("!say three !hang")
+        fourth = await client.until(permission())
+        await client.request("permission/answer", requestId=fourth["requestId"], optionId="restart")
+        assert (await room.answer(sent, by="alice"))["turn"]["stopReason"] == "cancelled"
+        await client.until(happened("agent/state", lambda params: params["state"] == "stopped"))
+        await room.ask("!say four", by="alice")
+    assert box.starts("alice") == 2
+
+
+async def _open(box: BridgeSandbox, client: Client, asked: JSON, gate: str) -> None:
+    box.gates.open(gate)
+    await client.until(happened("permission/resolved", lambda params: params["requestId"] == asked["requestId"]))
+
+
 async def test_the_law_holds_in_the_middle_of_things(bed: Bed) -> None:
     room = await bed.room("alice", "bob")
 

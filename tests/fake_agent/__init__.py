@@ -94,6 +94,8 @@ Script
     !elicit form|url [TEXT]         says ``elicit MODE: RESULT\n``
     !request METHOD [JSON]          any request, says ``METHOD: RESULT\n``
     !notify METHOD [JSON]           any notification
+    !mcp TOOL [JSON]                calls a tool of the MCP server `sidekicks`, says ``TOOL: TEXT\n`` or
+                                    ``TOOL refused: TEXT\n``
     !run COMMAND                    a shell command in the session's folder, says ``run exit CODE: OUTPUT\n``
     !hold GATE                      waits for the gate (or a cancel)
     !hang                           never ends, but obeys a cancel

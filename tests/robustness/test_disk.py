@@ -113,10 +113,7 @@ def data_is_a_file(box: BridgeSandbox) -> None:
 
 def database_is_a_folder(box: BridgeSandbox) -> None:
     (box.data / "history.db").mkdir(parents=True)
-
-
-def lock_is_a_folder(box: BridgeSandbox) -> None:
-    (box.data / "bridge.lock").mkdir(parents=True)
+    (box.data / "preferences.json").mkdir()
 
 
 def user_folder_is_a_file(box: BridgeSandbox) -> None:
@@ -124,13 +121,7 @@ def user_folder_is_a_file(box: BridgeSandbox) -> None:
     box.config_home.write_text("not a folder", encoding="utf-8")
 
 
-def preferences_are_a_folder(box: BridgeSandbox) -> None:
-    (box.config_home / "sidekicks" / "preferences.json").mkdir(parents=True)
-    (box.data / "preferences.json").mkdir(parents=True)
-    database_is_a_folder(box)
-
-
-UNUSABLE = [data_is_a_file, database_is_a_folder, lock_is_a_folder, user_folder_is_a_file, preferences_are_a_folder]
+UNUSABLE = [data_is_a_file, database_is_a_folder, user_folder_is_a_file]
 
 
 @pytest.mark.parametrize("spoil", UNUSABLE, ids=lambda spoil: spoil.__name__)

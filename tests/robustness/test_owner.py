@@ -110,7 +110,7 @@ async def test_a_start_while_the_owner_ends_owns_in_its_turn(tmp_path: Path) -> 
     """A window that reloads: its new bridge starts while the old one still stops its agents."""
     box = BridgeSandbox(tmp_path, {"alice": "--ignore-eof --ignore-term"})
     async with AsyncExitStack() as stack:
-        for number in range(3):
+        for number in range(2):
             client = await stack.enter_async_context(serving(box))
             await client.shake_hands()
             state = await client.result("sidekicks/state/get", {})
@@ -141,10 +141,10 @@ async def test_an_owner_that_ends_before_it_answers_is_not_the_last_word(tmp_pat
         assert (await status(client))["pid"] == client.process.pid
 
 
-OLD = [b"", b"\0" * 100, b"[]", b'{"pid":1,"socket":"/nowhere","protocolVersion":7}\n']
+OLD = [b"\0" * 100, b"[]", b'{"pid":1,"socket":"/nowhere","protocolVersion":7}\n']
 
 
-@pytest.mark.parametrize("content", OLD, ids=["empty", "zeros", "list", "version"])
+@pytest.mark.parametrize("content", OLD, ids=["zeros", "list", "version"])
 async def test_what_an_earlier_owner_left_blocks_nobody(tmp_path: Path, content: bytes) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""})
     box.data.mkdir(parents=True)
@@ -172,19 +172,16 @@ async def test_another_protocol_version_gets_the_sentence(tmp_path: Path) -> Non
     held.release()
 
 
-@pytest.mark.parametrize("link", ["file", "folder", "twice"])
+@pytest.mark.parametrize("link", ["folder", "twice"])
 async def test_two_names_of_one_configuration_are_one_bridge(tmp_path: Path, link: str) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""})
-    name = tmp_path / "link"
+    first, name = tmp_path / "first", tmp_path / "second"
     if link == "folder":
-        name.symlink_to(tmp_path)
-        name = name / box.config_path.name
+        first.symlink_to(tmp_path)
+        name = first / box.config_path.name
     else:
-        name.symlink_to(box.config_path)
-        if link == "twice":
-            further = tmp_path / "further"
-            further.symlink_to(name)
-            name = further
+        first.symlink_to(box.config_path)
+        name.symlink_to(first)
     async with serving(box) as client:
         await client.shake_hands()
         box.config_path = name

@@ -239,6 +239,33 @@ async def test_notifications_of_any_kind_never_end_the_connection(client: Wire) 
     await client.alive()
 
 
+PLACES = [(0, 0), (0, 10**6), (10**6, 0), (2**31 - 1, 2**31 - 1), (0, 1), (1, 3), (5, 0)]
+
+
+@pytest.mark.parametrize("uri", ["sidekicks://general/compose", "file:///x.md", "sidekicks://general", "", "\0:", "%"])
+async def test_positions_outside_and_documents_never_opened(client: Wire, uri: str) -> None:
+    """What an editor's and our idea of a document may differ in: completion anywhere, edits anywhere."""
+    document = {"uri": uri, "languageId": "x", "version": 1, "text": "@a 😀\r\n@b\u2028/x"}
+    await client.notify("textDocument/didOpen", {"textDocument": document})
+    for known in (uri, uri + "never"):
+        named = {"uri": known, "version": 2}
+        for line, character in PLACES:
+            place = {"line": line, "character": character}
+            answer = await client.call("textDocument/completion", {"textDocument": named, "position": place})
+            assert "result" in answer, answer
+            for other in ({"line": 0, "character": 0}, place):
+                change = {"range": {"start": place, "end": other}, "text": "@"}
+                await client.notify("textDocument/didChange", {"textDocument": named, "contentChanges": [change]})
+        await client.notify("textDocument/didClose", {"textDocument": named})
+        await client.notify("textDocument/didClose", {"textDocument": named})
+        await client.notify("textDocument/didChange", {"textDocument": named, "contentChanges": [{"text": "@al"}]})
+    context = {"diagnostics": [], "triggerKind": 1}
+    span = {"start": {"line": 9, "character": 9}, "end": {"line": 0, "character": 0}}
+    asked = {"textDocument": {"uri": uri}, "range": span, "context": context}
+    assert "result" in await client.call("textDocument/codeAction", asked)
+    await client.alive()
+
+
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
