@@ -67,7 +67,7 @@ bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, 
 	$(PY) scripts/bench/mail.py $(ARGS)
 
 bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
-	$(PY) scripts/bench/neovim.py
+	@$(PY) -m scripts.bench neovim
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock

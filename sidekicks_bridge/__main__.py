@@ -21,6 +21,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
     "export": ("sidekicks_bridge.cli.history:export", "write a channel's whole history as Markdown or JSON"),
     "agents": ("sidekicks_bridge.cli.agents", "list agents and peers; `agents available`: what else could be one"),
+    "sessions": ("sidekicks_bridge.cli.sessions", "the sessions an agent remembers: sidekicks sessions @codex"),
     "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),

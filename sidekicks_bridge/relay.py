@@ -6,6 +6,7 @@ Standard library only, no parsing: it must start in milliseconds and add next to
 from __future__ import annotations
 
 import os
+import select
 import socket
 import threading
 
@@ -18,14 +19,12 @@ def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -
     None: the owner was gone before it answered ``first`` (it was just ending, say), and nothing of the client's was
     read since: another owner can be asked.
     """
-    goodbye = _Goodbye()
-    answer = _answer(owner, first)
-    if not answer:
+    if not _greeted(owner, first, stdin):
         owner.close()
         return None
+    goodbye = _Goodbye()
     threading.Thread(target=_to_owner, args=(stdin, owner, goodbye), daemon=True).start()
     try:
-        _write_all(stdout, answer)
         while data := owner.recv(_CHUNK):
             _write_all(stdout, data)
     except OSError:
@@ -34,12 +33,14 @@ def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -
     return 0 if goodbye.said else 1
 
 
-def _answer(owner: socket.socket, first: bytes) -> bytes:
+def _greeted(owner: socket.socket, first: bytes, stdin: int) -> bool:
+    """Send what the client began with; False when the owner ends before it or the client has said anything more."""
     try:
         owner.sendall(first)
-        return owner.recv(_CHUNK)
+        ready, _, _ = select.select([owner.fileno(), stdin], [], [])
+        return owner.fileno() not in ready or bool(owner.recv(1, socket.MSG_PEEK))
     except OSError:
-        return b""
+        return False
 
 
 class _Goodbye:

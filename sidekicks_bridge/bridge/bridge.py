@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
@@ -153,6 +153,11 @@ class Bridge:
             await self.store.close()
 
     @property
+    def pasted(self) -> Path:
+        """The folder of what was pasted into messages."""
+        return paths.data_dir(self.configuration.path) / "attachments"
+
+    @property
     def busy(self) -> bool:
         """Whether anything runs or waits to."""
         return any(channel.state.turns for channel in self.directory.all())
@@ -254,6 +259,7 @@ class Bridge:
                     origin="builtin" if spec.builtin else "config",
                     commands=self.announced.of(spec.name),
                     sign_in=self.errands.sign_in_methods(spec.name),
+                    takes_images=self.errands.takes_images(spec.name),
                     can_log_out=self.errands.can_log_out(spec.name),
                 )
             )
@@ -280,6 +286,18 @@ class Bridge:
             channel.permission_asked(ask)
         else:
             ask.answer(None)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something: in its channel."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_asked(ask)
+        else:
+            ask.answer("cancel")
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_withdrawn(ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
@@ -13,8 +14,9 @@ from sidekicks_bridge.protocol.base import encode
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
+    from typing import TextIO
 
     from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store
@@ -40,6 +42,20 @@ def rendered(message: Message, kind: Format) -> str:
     return markdown_of(message) + "\n" if kind == "markdown" else encode(message).decode() + "\n"
 
 
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """A file that becomes ``path`` once it is written whole; of one that is not, nothing is left."""
+    temporary = path.with_name(f".{path.name}.part")
+    descriptor = private_file(temporary)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.truncate()
+            yield file
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 async def export_channel(
     store: Store,
     channel_id: str,
@@ -51,10 +67,7 @@ async def export_channel(
     """Write the whole history to ``path`` (0600), replacing it in one step; how many messages were written."""
     count = 0
     try:
-        temporary = path.with_name(f".{path.name}.part")
-        descriptor = await anyio.to_thread.run_sync(private_file, temporary)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.truncate()
+        with _replacing(path) as file:
             if kind == "markdown":
                 file.write(f"# {title}\n\n")
             async for messages in pages(store, channel_id):
@@ -62,7 +75,6 @@ async def export_channel(
                 await anyio.to_thread.run_sync(file.write, text)
                 count += len(messages)
                 progress(count)
-        temporary.replace(path)
     except (OSError, ValueError) as problem:  # ValueError: a path that no file can have
         cause = problem.strerror if isinstance(problem, OSError) else problem
         raise SidekicksError(

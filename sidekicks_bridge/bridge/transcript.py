@@ -31,7 +31,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 def markdown_of(message: Message) -> str:
     """One message: a heading with its author and time, then its parts. An open fence is closed, so none leaks."""
     who = message.author.name or message.author.kind
-    blocks = [f"### {who} · {message.created_at[:16].replace('T', ' ')}"]
+    blocks = [f"### {who} · {message.created_at[:16].replace('T', ' ')} UTC"]
     blocks += [f"[attached: {attachment.uri}]" for attachment in message.attachments]
     for part in message.parts:
         blocks += _part(part)

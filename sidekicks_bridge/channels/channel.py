@@ -28,8 +28,9 @@ from sidekicks_bridge.store.contract import PutMessage, PutTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Literal
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.letters import Count, Letter, Mail
     from sidekicks_bridge.protocol.base import Wire
@@ -233,8 +234,8 @@ class Channel:
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 
-    async def retry(self, message: Message, folder: str | None) -> None:
-        """Prompt the agent of a failed or interrupted answer anew with the same user's message."""
+    async def retry(self, message: Message, folder: str | None = None) -> None:
+        """Prompt the agent of an answer that did not end as it should anew, with the same user's message."""
         await self.inbox.call(self._retry, message, folder)
 
     async def _retry(self, answer: Message, folder: str | None) -> None:
@@ -243,6 +244,12 @@ class Channel:
         agent = answer.author.name
         if asked is None or agent is None or answer.turn is None or answer.author.kind != "agent":
             raise SidekicksError("messageNotFound", "Only an agent's answer to a message can be tried again.")
+        if answer.turn.stop_reason == "end_turn":
+            raise SidekicksError("invalidParams", f"@{agent} answered that in full. Write again instead.")
+        if any(turn.agent == agent and turn.delivery.message.id == asked.id for turn in self.state.turns):
+            return  # it is being tried again
+        if agent not in self.state.members:
+            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self.state.title}.")
         await self._load_log()
         route = explain(text_of(asked.parts), self.state.routing_view(None))
         command = next((target.command for target in route.to if target.agent == agent), None)
@@ -313,6 +320,19 @@ class Channel:
         self._asked_no_more()
         return accepted
 
+    async def answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        """Give what an agent asked for, or not; False: too late."""
+        return await self.inbox.call(self._answer_elicitation, request_id, action, content)
+
+    async def _answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        accepted = self.permissions.forms.answer(request_id, action, content)
+        self._asked_no_more()
+        return accepted
+
     def _asked_no_more(self) -> None:
         """A question is over: without another one the turn goes on."""
         running = self.flow.running
@@ -322,11 +342,12 @@ class Channel:
             self.flow.set_state(running, "tool")
 
     async def cancel_all(self) -> None:
-        """Cancel every turn here."""
+        """Cancel every turn here, and every question."""
         await self.inbox.call(self._cancel_all)
 
     async def _cancel_all(self) -> None:
         await self.flow.cancel(list(self.state.turns))
+        self.permissions.cancel_every()
 
     async def end_turns_of(self, agent: str) -> None:
         """Cancel every turn of an agent here: it was removed or stopped."""
@@ -345,6 +366,18 @@ class Channel:
         """An agent asks for permission here."""
         self.inbox.cast(self.voices.permission_asked, ask)
 
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something here."""
+        self.inbox.cast(self.voices.elicitation_asked, ask)
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        self.inbox.cast(self._withdraw_form, ask)
+
+    def _withdraw_form(self, ask: ElicitationAsk) -> None:
+        self.permissions.forms.withdraw(ask)
+        self._asked_no_more()
+
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""
         self.inbox.cast(self._withdraw, ask)
@@ -358,7 +391,13 @@ class Channel:
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
         await self.inbox.call(self._interrupt)
+        self.end()
+
+    def end(self) -> None:
+        """Take no more."""
         self.inbox.close()
+        for turn in self.state.turns:
+            turn.over.set()
 
     async def _interrupt(self) -> None:
         await self.voices.end_late(asking=True)

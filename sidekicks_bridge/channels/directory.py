@@ -260,7 +260,7 @@ class Directory:
         await channel.cancel_all()
         await self._env.journal.write(DeleteChannel(channel.id))
         channel.sessions.forget_all()
-        channel.inbox.close()
+        channel.end()
         del self._channels[channel.id]
         self._pairs.pop(frozenset(map(fold, stored.peers)), None)
         self._env.channel_changed()

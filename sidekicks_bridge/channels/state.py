@@ -6,16 +6,17 @@ Owned by the channel's task. Answers questions about itself; does no I/O and dec
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
-from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
+from sidekicks_bridge.protocol.types import Channel, Member, Usage, WaitsFor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sidekicks_bridge.channels.announced import Settings
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.base import Wire
@@ -44,9 +45,7 @@ class MemberState:
     """A member, with what its session offers (known once it has run in this bridge)."""
 
     stored: StoredMember
-    modes: Modes | None = None
-    models: Modes | None = None
-    options: list[SessionOption] = field(default_factory=list)
+    settings: Settings | None = None
     usage: Usage | None = None
     session_root: str | None = None
     origin: SessionOrigin = "resumed"
@@ -59,16 +58,17 @@ class MemberState:
         self.stored.heard = []
         self.stored.fresh = True
 
-    def view(self) -> Member:
-        """The member as clients see it."""
+    def view(self, announced: Settings) -> Member:
+        """The member as clients see it; ``announced``: what the agent's sessions offered before this bridge."""
+        settings = self.settings or announced.chosen(self.stored)
         return Member(
             name=self.stored.name,
             kind="peer" if self.stored.kind == "peer" else "agent",
             joined_at=self.stored.joined_at,
             last_seen=self.stored.cursor,
-            modes=self.modes,
-            models=self.models,
-            options=self.options,
+            modes=settings.modes,
+            models=settings.models,
+            options=settings.options,
             usage=self.usage,
         )
 
@@ -119,7 +119,7 @@ class ChannelState:
             root=stored.root,
             created_at=stored.created_at,
             updated_at=stored.updated_at,
-            members=[member.view() for member in self.members.values()],
+            members=[member.view(self.env.announced.settings(name)) for name, member in self.members.items()],
             unread=self.unread,
             last_message_at=self.last_message_at,
         )

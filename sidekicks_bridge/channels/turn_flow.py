@@ -51,6 +51,7 @@ class TurnFlow:
         self._permissions = permissions
         self._sessions = sessions
         self._running: PendingTurn | None = None
+        sessions.tell = self.tell
         self.silence = Silence(state, inbox, permissions, self)
 
     @property
@@ -169,6 +170,13 @@ class TurnFlow:
             created_at=env.clock.now(),
             state="finished",
         )
+
+    async def tell(self, code: str, text: str) -> None:
+        """A system message, now."""
+        message = self.system_message(code, text)
+        self._state.remember(message)
+        await self._state.env.journal.keep(PutMessage(message))
+        self._state.emit(MessageUpdated(channel_id=self._state.id, message=message))
 
     def new_answer(self, agent: str, in_reply_to: str | None, turn: MessageTurn) -> Answer:
         """A streaming message of ``agent``."""

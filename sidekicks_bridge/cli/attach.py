@@ -15,7 +15,7 @@ from anyio.abc import SocketAttribute
 
 from sidekicks_bridge import endpoint
 from sidekicks_bridge.cli.client import BridgeClient
-from sidekicks_bridge.cli.reach import BridgeGone, reach
+from sidekicks_bridge.cli.reach import PATIENCE, BridgeGone, reach
 from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, only
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from anyio.abc import SocketStream
+    from anyio.abc import SocketStream, TaskGroup
 
 
 def connection(
@@ -68,50 +68,80 @@ async def attached(
         raise BridgeGone("This system has no Unix sockets, so the command line cannot attach to a bridge.")
     try:
         async with anyio.create_task_group() as tasks:
-            way = _Way()
-            tasks.start_soon(way.find, config_path, start)
+            way = _Way(config_path, start)
+            tasks.start_soon(way.find)
+            await anyio.lowlevel.checkpoint()  # so that it is on its way while the caller loads
             meanwhile()
-            client, stream = await way.client(on_event)
-            tasks.start_soon(_converse, client)
+            client, stream = await _greet(way, tasks, on_event, options, folder)
             try:
-                await client.initialize(options, folder)
                 yield client
                 await client.shut_down()
             finally:
-                with anyio.CancelScope(shield=True):
-                    await stream.aclose()
+                await _close(stream)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise only(group) from None
 
 
 class _Way:
-    """Where the owner listens, once that is known."""
+    """Where the owner listens: looked for beside whatever the caller does."""
 
-    def __init__(self) -> None:
-        self.found = anyio.Event()
-        self.place: str | None = None
-        self.problem: BridgeGone | None = None
+    def __init__(self, config_path: Path, start: bool) -> None:
+        self._config_path = config_path
+        self._start = start
+        self._found = anyio.Event()
+        self._place = ""
+        self._problem: BridgeGone | None = None
 
-    async def find(self, config_path: Path, start: bool) -> None:
+    async def find(self) -> None:
+        """Look for the owner, or for the next one; `connect` waits for the result."""
+        self._found, self._problem = anyio.Event(), None
         try:
-            self.place = await anyio.to_thread.run_sync(reach, config_path, start, abandon_on_cancel=True)
+            self._place = await anyio.to_thread.run_sync(reach, self._config_path, self._start, abandon_on_cancel=True)
         except BridgeGone as problem:
-            self.problem = problem
-        self.found.set()
+            self._problem = problem
+        self._found.set()
 
-    async def client(self, on_event: Callable[[str, bytes], None]) -> tuple[BridgeClient, SocketStream]:
+    async def connect(self) -> SocketStream:
         """Connect as soon as the owner is found. Raises BridgeGone."""
-        await self.found.wait()
-        if self.problem is not None:
-            raise self.problem
-        assert self.place is not None
+        await self._found.wait()
+        if self._problem is not None:
+            raise self._problem
         try:
-            stream = await anyio.connect_unix(self.place)
+            stream = await anyio.connect_unix(self._place)
             endpoint.check_peer(stream.extra(SocketAttribute.raw_socket))  # noqa: S610  # no Django here
         except OSError as problem:
             raise BridgeGone(f"The bridge cannot be reached: {problem}") from problem
-        return BridgeClient(stream, on_event), stream
+        return stream
+
+
+async def _greet(
+    way: _Way,
+    tasks: TaskGroup,
+    on_event: Callable[[str, bytes], None],
+    options: dict[str, Any],
+    folder: str | None,
+) -> tuple[BridgeClient, SocketStream]:
+    """Connect and shake hands. An owner that ends at this very moment is followed by the next one."""
+    end = anyio.current_time() + PATIENCE
+    while True:
+        stream = await way.connect()
+        client = BridgeClient(stream, on_event)
+        tasks.start_soon(_converse, client)
+        try:
+            await client.initialize(options, folder)
+        except BaseException as problem:
+            await _close(stream)
+            if isinstance(problem, BridgeGone) and client.ended.is_set() and anyio.current_time() < end:
+                await way.find()
+                continue
+            raise
+        return client, stream
+
+
+async def _close(stream: SocketStream) -> None:
+    with anyio.CancelScope(shield=True):
+        await stream.aclose()
 
 
 async def _converse(client: BridgeClient) -> None:

@@ -12,6 +12,7 @@ from sidekicks_bridge.protocol.types import Channel
 if TYPE_CHECKING:
     from sidekicks_bridge.cli.client import BridgeClient
     from sidekicks_bridge.protocol.requests import State
+    from sidekicks_bridge.store.contract import StoredChannel
 
 
 class UnknownChannel(Exception):
@@ -22,7 +23,7 @@ class UnknownChannel(Exception):
         self.name = name
 
 
-def slug(channel: Channel) -> str:
+def slug(channel: Channel | StoredChannel) -> str:
     """How a channel is called by people: `#name`, `@agent`, or `a ↔ b` for a pair. Safe to print."""
     if channel.kind == "direct":
         return "@" + one_line(channel.agent or "?", 64)
@@ -45,7 +46,8 @@ async def find_channel(client: BridgeClient, state: State, ref: str) -> Channel:
         for agent in state.agents:
             if agent.name.casefold() == name.casefold():
                 return await client.request("sidekicks/channel/direct", DirectChannel(agent=agent.name), Channel)
-    raise UnknownChannel(name, _nothing_called(ref, name, state))
+    names = [slug(channel) for channel in state.channels if channel.kind == "named"]
+    raise UnknownChannel(name, unknown(ref, names + ["@" + agent.name for agent in state.agents]))
 
 
 def default_channel(state: State, folder: str) -> Channel | None:
@@ -62,15 +64,15 @@ def default_channel(state: State, folder: str) -> Channel | None:
     return max((channel for channel in state.channels if channel.kind == "named"), key=rank, default=None)
 
 
-def _nothing_called(ref: str, name: str, state: State) -> str:
-    names = {"#" + (channel.name or ""): None for channel in state.channels if channel.kind == "named"}
-    names |= {"@" + agent.name: None for agent in state.agents}
-    bare = {known[1:].casefold(): known for known in reversed(list(names))}
-    close = [bare[found] for found in get_close_matches(name.casefold(), bare, n=2, cutoff=0.6)]
+def unknown(ref: str, names: list[str]) -> str:
+    """That nothing is called ``ref``, which of ``names`` (`#general`, `@scout`) is near, or what there is."""
+    names = list(dict.fromkeys(names))
+    bare = {known[1:].casefold(): known for known in reversed(names)}
+    close = [bare[found] for found in get_close_matches(ref.lstrip("#@").casefold(), bare, n=2, cutoff=0.6)]
     if close:
         hint = "Did you mean " + " or ".join(f"'{known}'" for known in close) + "?"
     elif names:
-        hint = "There are: " + " ".join(list(names)[:12]) + (" …" if len(names) > 12 else "")
+        hint = "There are: " + " ".join(names[:12]) + (" …" if len(names) > 12 else "")
     else:
         hint = "There is no channel yet and no agent; `sidekicks config path` says where to add some."
     what = {"#": "channel", "@": "agent"}.get(ref[:1], "channel or agent")

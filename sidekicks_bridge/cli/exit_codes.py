@@ -1,4 +1,4 @@
-"""The exit codes of `sidekicks say` and of `sidekicks chat` without a terminal: a contract for scripts."""
+"""The exit codes of the command line, and how its help tells them: a contract for scripts."""
 
 from __future__ import annotations
 
@@ -18,3 +18,18 @@ HELP = """exit codes:
   5    there is no such channel or agent
   64   wrong arguments
   130  interrupted (Ctrl-C)"""
+"""Of `say`, and of `chat` without a terminal."""
+
+HISTORY_HELP = """exit codes:
+  0    done
+  1    the history cannot be read, the file cannot be written, or (search) nothing was found
+  5    there is no such channel
+  64   wrong arguments
+  130  interrupted (Ctrl-C)"""
+"""Of `channels`, `log`, `search` and `export`."""
+
+OWNER_HELP = """exit codes:
+  0    done, also when no bridge runs
+  1    the bridge does not answer or does not end, or there is no such configuration
+  64   wrong arguments"""
+"""Of `status` and `stop`."""

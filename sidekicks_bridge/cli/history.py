@@ -1,16 +1,19 @@
-"""`sidekicks channels|log|search|export`: history, read from disk with or without a running bridge."""
+"""`sidekicks channels|log|search|export`: history, read from disk with or without a running bridge.
+
+Owns arguments and what is read; how it looks is `history_view`'s.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
-from sidekicks_bridge.cli.text import safe
-from sidekicks_bridge.config.locate import locate
+from sidekicks_bridge.cli.exit_codes import FAILED, HISTORY_HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.text import one_line, silence, use_utf8
+from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -18,34 +21,33 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.bridge.export import Format
+    from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store, StoredChannel
 
-LOG_LIMIT = 50
-_PROGRESS_STEP = 1000
+LIMIT = 50
+_PAGE = 500
 
 
 def channels(argv: list[str]) -> int:
-    """List the channels: members, how many messages."""
-    return _run(argv, _parser("channels", "List the channels and conversations."), _channels)
+    """List the channels: members, how many messages, when the last one was, in which folder."""
+    return _run(argv, _parser("channels", "List the channels and conversations, the one used last first."), _channels)
 
 
 def log(argv: list[str]) -> int:
     """Print the last messages of a channel."""
-    parser = _parser("log", "Print the last messages of a channel, as Markdown.")
+    parser = _parser("log", "Print the last messages of a channel: as `chat` shows them, to a file as Markdown.")
     _add_channel(parser)
-    parser.add_argument(
-        "-n", "--limit", type=int, default=LOG_LIMIT, help=f"how many messages ({LOG_LIMIT}; at most 500)"
-    )
+    _add_limit(parser, "messages")
     return _run(argv, parser, _log)
 
 
 def search(argv: list[str]) -> int:
     """Print the messages that contain every given word, newest first."""
     parser = _parser("search", "Find messages that contain every word, newest first.")
-    parser.add_argument("words", nargs="+")
+    parser.add_argument("words", nargs="+", metavar="WORD")
     parser.add_argument("--in", dest="channel", metavar="CHANNEL", help="only in '#name' or '@agent'")
     parser.add_argument("--by", dest="author", metavar="AUTHOR", help="only by an agent, or by `user`")
-    parser.add_argument("-n", "--limit", type=int, default=LOG_LIMIT, help=f"how many hits ({LOG_LIMIT})")
+    _add_limit(parser, "hits")
     return _run(argv, parser, _search)
 
 
@@ -58,7 +60,12 @@ def export(argv: list[str]) -> int:
 
 
 def _parser(verb: str, description: str) -> ArgumentParser:
-    parser = ArgumentParser(prog=f"sidekicks {verb}", description=description)
+    parser = ArgumentParser(
+        prog=f"sidekicks {verb}",
+        description=description,
+        epilog=HISTORY_HELP,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--config", metavar="FILE", help="another configuration file")
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
     return parser
@@ -68,133 +75,139 @@ def _add_channel(parser: ArgumentParser) -> None:
     parser.add_argument("channel", help="'#name' (quoted: the shell takes # for a comment), or '@agent'")
 
 
+def _add_limit(parser: ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "-n", "--limit", type=_count, default=LIMIT, metavar="N", help=f"how many {what}, the newest ({LIMIT})"
+    )
+
+
+def _count(written: str) -> int:
+    if not written.isdecimal() or int(written) < 1:
+        raise ArgumentTypeError(f"{written!r} is no number from 1 on")
+    return int(written)
+
+
 def _run(argv: list[str], parser: ArgumentParser, verb: Callable[[Store, Namespace], Awaitable[int]]) -> int:
     try:
-        given = parser.parse_args(argv)
+        given = parser.parse_args(use_utf8(argv))
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
     import anyio
 
     try:
-        return anyio.run(_with_history, given, verb)
+        code = anyio.run(_with_history, given, verb)
+        sys.stdout.flush()
+        return code
     except SidekicksError as problem:
         print(f"{parser.prog}: {problem.message}", file=sys.stderr)
         return NOT_FOUND if problem.code == "channelNotFound" else FAILED
     except BrokenPipeError:
-        sys.stdout = None  # whoever read it has enough: no complaint at exit
+        silence("stdout")  # whoever read it has enough
         return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 async def _with_history(given: Namespace, verb: Callable[[Store, Namespace], Awaitable[int]]) -> int:
-    from sidekicks_bridge.store.open import open_history
+    from sidekicks_bridge.store.open import memory_store, open_history
 
-    path = locate(given.config, trusted_workspace=Path.cwd()).path
-    store = await open_history(path)
+    location = locate(given.config, trusted_workspace=Path.cwd())
+    given.config_path = location.path
+    store = await open_history(location.path)
     if store is None:
-        print(f"There is no history for {path} yet.", file=sys.stderr)
-        return OK
+        if location.origin != "default":
+            ensure(location)
+        print(f"There is no history for {location.path} yet.", file=sys.stderr)
+        store = memory_store()
     try:
         return await verb(store, given)
     finally:
         await store.close()
 
 
-def _title(channel: StoredChannel) -> str:
-    if channel.kind == "pair":
-        return "--".join(channel.peers)
-    return f"@{channel.agent}" if channel.kind == "direct" else f"#{channel.name}"
-
-
 async def _find(store: Store, wanted: str) -> StoredChannel:
+    """The channel that a person means by `#name`, `@agent` or the bare name; of several direct ones that of here."""
+    from sidekicks_bridge.cli.channel_ref import slug, unknown
+
     found = await store.channels()
-    for channel in found:
-        if fold(_title(channel)) in (fold(wanted), fold(f"#{wanted}")):
-            return channel
-    titles = ", ".join(_title(channel) for channel in found) or "none"
-    raise SidekicksError("channelNotFound", f"There is no channel {wanted!r}. There is: {titles}.")
+    names = (fold(wanted), fold("#" + wanted), fold("@" + wanted), fold(wanted.replace("--", " ↔ ")))
+    for name in names:
+        fitting = [channel for channel in found if fold(slug(channel)) == name]
+        if fitting:
+            here = str(Path.cwd())  # no file is touched
+            return max(fitting, key=lambda channel: (channel.root == here, channel.updated_at))
+    raise SidekicksError("channelNotFound", unknown(wanted, [slug(channel) for channel in found]))
 
 
 async def _channels(store: Store, given: Namespace) -> int:
-    from sidekicks_bridge.protocol.base import encode
+    from sidekicks_bridge.cli import history_view as view
 
+    rows = []
     for channel in await store.channels():
+        newest = (await store.page(channel.id, limit=1)).messages
         members = [member.name for member in await store.members(channel.id)]
-        last = await store.last_seq(channel.id)
-        if given.json:
-            fields = {
-                "id": channel.id,
-                "title": _title(channel),
-                "root": channel.root,
-                "members": members,
-                "lastSeq": last,
-            }
-            print(encode(fields).decode())
-        else:
-            print(
-                f"{_title(channel)}\t{', '.join(members) or 'nobody'}\t{last} messages\t{channel.root or ''}".rstrip()
-            )
+        last = newest[-1].created_at if newest else None
+        rows.append(view.Row(channel, members, await store.last_seq(channel.id), last))
+    rows.sort(key=lambda row: row.last_message_at or row.channel.created_at, reverse=True)
+    view.print_channels(rows, json=given.json)
     return OK
 
 
 async def _log(store: Store, given: Namespace) -> int:
-    from sidekicks_bridge.bridge.export import rendered
+    from sidekicks_bridge.cli import history_view as view
 
     channel = await _find(store, given.channel)
-    page = await store.page(channel.id, limit=max(1, min(given.limit, 500)))
-    for message in page.messages:
-        text = rendered(message, "json" if given.json else "markdown")
-        sys.stdout.write(text if given.json else _shown(text))
+    messages, more = await _newest(store, channel.id, given.limit)
+    view.print_log(channel, messages, given.config_path, json=given.json)
+    if more and sys.stderr.isatty():
+        print(f"(the last {len(messages)} messages; --limit shows more, `sidekicks export` all)", file=sys.stderr)
     return OK
 
 
-def _shown(text: str) -> str:
-    """What agents wrote, harmless on a terminal; a file or pipe gets it as it is."""
-    return "\n".join(safe(line) for line in text.split("\n")) if sys.stdout.isatty() else text
+async def _newest(store: Store, channel_id: str, count: int) -> tuple[list[Message], bool]:
+    """The newest messages, oldest first, and whether there are older ones."""
+    messages: list[Message] = []
+    before: int | None = None
+    while True:
+        page = await store.page(channel_id, before=before, limit=min(count - len(messages), _PAGE))
+        messages = page.messages + messages
+        if not page.has_more or len(messages) >= count:
+            return messages, page.has_more
+        before = messages[0].seq
 
 
 async def _search(store: Store, given: Namespace) -> int:
-    from sidekicks_bridge.protocol.base import encode
+    from sidekicks_bridge.cli import history_view as view
 
     channel = await _find(store, given.channel) if given.channel else None
     author = given.author.removeprefix("@") if given.author else None
-    hits = await store.search(
-        " ".join(given.words), channel_id=channel.id if channel else None, author=author, limit=max(1, given.limit)
-    )
-    titles = {one.id: _title(one) for one in await store.channels()}
-    for hit in hits:
-        who = hit.message.author.name or hit.message.author.kind
-        if given.json:
-            print(encode(hit).decode())
-        else:
-            line = " ".join(hit.snippet.split())
-            print(
-                _shown(
-                    f"{titles.get(hit.channel_id, '?')} {hit.message.seq} {hit.message.created_at[:16]} {who}: {line}"
-                )
-            )
+    words = " ".join(given.words)
+    hits = await store.search(words, channel_id=channel.id if channel else None, author=author, limit=given.limit)
+    view.print_hits(hits, {one.id: one for one in await store.channels()}, words.split(), json=given.json)
+    if not hits and sys.stderr.isatty():
+        print(f"Nothing contains {one_line(words)!r}.", file=sys.stderr)
     return OK if hits else FAILED
 
 
 async def _export(store: Store, given: Namespace) -> int:
     from sidekicks_bridge.bridge.export import export_channel, pages, rendered
+    from sidekicks_bridge.cli import history_view as view
+    from sidekicks_bridge.cli.channel_ref import slug
 
     channel = await _find(store, given.channel)
     kind: Format = "json" if given.json else "markdown"
-    if given.output:
-        path = Path(os.path.abspath(given.output))  # noqa: ASYNC240, PTH100  # no file is touched
-        count = await export_channel(store, channel.id, _title(channel), kind, path, _progress)
-        print(f"Wrote {count} messages to {path}.", file=sys.stderr)
-        return OK
-    if kind == "markdown":
-        sys.stdout.write(f"# {_title(channel)}\n\n")
-    async for messages in pages(store, channel.id):
-        for message in messages:
-            text = rendered(message, kind)
-            sys.stdout.write(text if given.json else _shown(text))
+    to_file = given.output not in (None, "-")
+    with view.Progress(quiet=not to_file and sys.stdout.isatty()) as progress:
+        if to_file:
+            path = Path(os.path.abspath(given.output))  # noqa: ASYNC240, PTH100  # no file is touched
+            count = await export_channel(store, channel.id, slug(channel), kind, path, progress.at)
+            progress.end(f"Wrote {count} {'message' if count == 1 else 'messages'} to {path}.")
+            return OK
+        if kind == "markdown":
+            view.write(f"# {slug(channel)}\n\n", agents=True)
+        count = 0
+        async for messages in pages(store, channel.id):
+            view.write("".join(rendered(message, kind) for message in messages), agents=not given.json)
+            count += len(messages)
+            progress.at(count)
     return OK
-
-
-def _progress(count: int) -> None:
-    if sys.stderr.isatty() and count % _PROGRESS_STEP == 0:
-        sys.stderr.write(f"\r{count} messages …")
-        sys.stderr.flush()

@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge import lock, ownership
-from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.cli.exit_codes import FAILED, OK, OWNER_HELP, USAGE
+from sidekicks_bridge.cli.text import use_utf8
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -22,11 +23,13 @@ STOP_SECONDS = 5.0
 
 
 def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
-    parser = ArgumentParser(prog=prog, description=description)
+    parser = ArgumentParser(
+        prog=prog, description=description, epilog=OWNER_HELP, formatter_class=RawDescriptionHelpFormatter
+    )
     parser.add_argument("--config", metavar="FILE", help="another configuration file")
     parser.add_argument("--json", action="store_true", help="print JSON")
     try:
-        return parser.parse_args(argv)
+        return parser.parse_args(use_utf8(argv))
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
 

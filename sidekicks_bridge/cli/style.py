@@ -27,6 +27,7 @@ OK = "fg:ansigreen"
 CODE = "fg:ansicyan"
 HEADING = "bold fg:ansiblue"
 LINK = "underline"
+MATCH = "bold fg:ansired"
 USER = "bold fg:ansibrightblue"
 AGENTS = ("fg:ansimagenta", "fg:ansigreen", "fg:ansiyellow", "fg:ansicyan", "fg:ansiblue", "fg:ansired")
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sidekicks_bridge.protocol.agent_requests import (
+    AgentSessions,
+    AnswerElicitation,
+    Authenticate,
+    Authenticated,
+    ListSessions,
+    PickUpSession,
+    SessionRef,
+)
 from sidekicks_bridge.protocol.mail import (
     Answered,
     AnyLetter,
@@ -36,8 +45,6 @@ from sidekicks_bridge.protocol.requests import (
     AgentRef,
     AnswerPermission,
     Attention,
-    Authenticate,
-    Authenticated,
     BridgeStatus,
     CancelTurn,
     ChannelAgent,
@@ -140,12 +147,16 @@ METHODS: tuple[Method, ...] = (
     ),
     Method("sidekicks/permission/rules", Empty, Empty, "Later; `notSupported` until then."),
     Method("sidekicks/permission/revoke", Empty, Empty, "Later; `notSupported` until then."),
+    Method("sidekicks/elicitation/answer", AnswerElicitation, Accepted, "Give an agent what it asked for, or not."),
     Method("sidekicks/agent/start", AgentRef, Empty, "Start an agent's process."),
     Method("sidekicks/agent/stop", AgentRef, Empty, "Stop an agent's process; its turns are cancelled."),
     Method("sidekicks/agent/restart", AgentRef, Empty, "Stop, then start."),
     Method("sidekicks/agent/logs", AgentRef, AgentLogs, "The agent's stderr so far, then `agent/log` notifications."),
     Method("sidekicks/agent/authenticate", Authenticate, Authenticated, "Sign in to an agent by one of its methods."),
     Method("sidekicks/agent/logout", AgentRef, Empty, "Sign out of an agent, where it offers that."),
+    Method("sidekicks/agent/sessions", ListSessions, AgentSessions, "The sessions that an agent remembers."),
+    Method("sidekicks/agent/deleteSession", SessionRef, Empty, "Have an agent forget a session."),
+    Method("sidekicks/session/pickUp", PickUpSession, Empty, "Go on with one of them in a channel."),
     Method("sidekicks/session/setMode", SetMode, Empty, "Set a mode or legacy model for a channel."),
     Method("sidekicks/session/setOption", SetOption, Empty, "Set a configuration option for a channel."),
     Method("sidekicks/config/get", Empty, ConfigView, "The configuration file and its problems."),

@@ -76,9 +76,15 @@ def _open_history(database: Path) -> Store | None:
             check_same_thread=False,
             timeout=_BUSY_SECONDS,
         )
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
     except sqlite3.Error as problem:
         raise SidekicksError("storeUnavailable", f"The history {database} cannot be read: {problem}.") from problem
+    if version == 0:  # a bridge is just making it
+        connection.close()
+        return None
+    if other := schema.other_version(version):
+        connection.close()
+        raise SidekicksError("storeUnavailable", f"The history {database} cannot be read: {other}.")
     return SqliteStore(connection, None, place=str(database), read_only=True)
 
 

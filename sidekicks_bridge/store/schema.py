@@ -70,10 +70,8 @@ STEPS: Sequence[Step] = (_create,)
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
     """Bring the database to the newest version. Raises NewerDatabaseError, sqlite3.Error (nothing half done)."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(steps):
-        raise NewerDatabaseError(
-            f"its database has version {version}, this bridge knows up to {len(steps)}: update Sidekicks Bridge"
-        )
+    if version > len(steps) and (problem := other_version(version, steps)):
+        raise NewerDatabaseError(problem)
     for number, step in enumerate(steps[version:], start=version + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -83,6 +81,15 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> No
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+
+def other_version(version: int, steps: Sequence[Step] = STEPS) -> str | None:
+    """Why a database of that version cannot be read as it is, and what to do; None: it is of the present version."""
+    if version > len(steps):
+        return f"its database has version {version}, this bridge knows up to {len(steps)}: update Sidekicks Bridge"
+    if version < len(steps):
+        return f"its database has version {version}; a bridge that starts brings it to {len(steps)}: `sidekicks chat`"
+    return None
 
 
 def has_index(connection: sqlite3.Connection) -> bool:

@@ -30,6 +30,11 @@ async def test_a_direct_conversation(bed: Bed) -> None:
         assert answer["turn"]["stopReason"] == "end_turn"
     assert bed.box.prompts("carol") == ["hi", "@alice what do you think?", "@bbo", "@all of you"]
     assert room.members == ["carol"]
+    await bed.client.request("agent/restart", agent="carol")
+    await room.ask("anew", by="carol")
+    assert bed.box.prompts("carol")[-1].startswith(
+        "[Messages in this conversation you have not seen yet]\nuser: hi\ncarol: carol heard: hi\n"
+    )
     elsewhere = await room.send("/alice:plan now")
     assert elsewhere["route"]["problem"]["code"] == "unknownAgent"
     assert notices(room.messages[-1]) == ["unknownAgent"]
@@ -177,6 +182,32 @@ async def test_an_agent_answers_one_channel_at_a_time(bed: Bed) -> None:
     assert bed.box.prompts("alice") == ["!say busy !hold busy-1", "@alice hello"], "nothing leaks between channels"
     sessions = [params["sessionId"] for params in bed.box.received("alice", "session/prompt")]
     assert len(set(sessions)) == 2
+
+
+async def test_channels_are_served_in_the_order_they_asked(bed: Bed) -> None:
+    busy = await bed.room("carol")
+    await busy.send("!hold fair-1")
+    await busy.turn("carol", "thinking")
+    rooms = [await bed.room("carol") for _ in range(4)]
+    for number in (2, 0, 3, 1):
+        await rooms[number].send(f"!say {number}")
+    bed.box.gates.open("fair-1")
+    for room in rooms:
+        await room.quiet()
+    assert bed.box.prompts("carol")[1:] == ["!say 2", "!say 0", "!say 3", "!say 1"]
+
+
+async def test_what_is_sent_at_once_keeps_its_order(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+    texts = [f"@{'alice' if number % 3 else 'bob'} !say {number}" for number in range(20)]
+    replies = [await bed.client.ask("message/send", channelId=room.id, text=text) for text in texts]
+    for reply in replies:
+        await bed.client.result(reply)
+    await room.quiet()
+    users = [text_of(message) for message in room.messages if message["author"]["kind"] == "user"]
+    assert users == texts
+    answers = [text_of(message) for message in room.messages if message["author"]["kind"] == "agent"]
+    assert answers == [str(number) for number in range(20)]
 
 
 # ── rule 4: order and reading ────────────────────────────────────────────────────────────────────────────────────

@@ -58,7 +58,6 @@ Script
     !say TEXT                       one chunk
     !words TEXT                     a chunk a word
     !chunks N [SIZE]                N chunks ``0 1 2 …`` as fast as possible, padded with dots to SIZE
-    !prose N                        N chunks of a word each as fast as possible, in lines and paragraphs
     !paced N RATE                   chunks ``N MONOTONIC_NS\n`` at RATE a second
     !think TEXT                     a thought
     !message ID                     further chunks carry this messageId

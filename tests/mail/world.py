@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store
     from tests.support.wire import Wire
@@ -51,6 +51,12 @@ class Nobody:
 
     def permission_asked(self, ask: PermissionAsk) -> None:
         raise AssertionError(ask)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        raise NotImplementedError
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        raise NotImplementedError
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         raise AssertionError(ask)

@@ -274,7 +274,7 @@ export interface SignIn {
 /**
  * An agent of the configuration and how it is doing.
  *
- * `signIn`, `canLogOut`: what its last process offered.
+ * `signIn`, `canLogOut`, `takesImages`: what its last process offered.
  */
 export interface Agent {
   name: string;
@@ -290,6 +290,7 @@ export interface Agent {
   usage?: Usage;
   signIn?: SignInMethod[];
   canLogOut?: boolean;
+  takesImages?: boolean;
 }
 
 /** A participant of a channel; the ACP session's modes, options and usage are those of this channel. */
@@ -338,9 +339,16 @@ export interface Range {
   end: Position;
 }
 
-/** A file or a piece of one that goes with a message; `text` is its content if the client gives it. */
+/**
+ * A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+ *
+ * `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+ * then that file's. An agent that takes images is given a file of an image type as an image.
+ */
 export interface Attachment {
   uri: string;
+  mimeType?: string;
+  data?: string;
   range?: Range;
   text?: string;
   title?: string;
@@ -448,8 +456,14 @@ export interface Route {
   notes?: RouteNote[];
 }
 
-/** An open permission question. It names the agent that asks. */
+/**
+ * An open permission question. It names the agent that asks.
+ *
+ * `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+ * has said nothing for long.
+ */
 export interface Permission {
+  about?: "silence" | "tool";
   requestId: string;
   channelId: string;
   agent: string;
@@ -457,6 +471,48 @@ export interface Permission {
   toolCall: ToolCallPart;
   options: PermissionOption[];
   requestedAt: string;
+}
+
+/** One value of a field of a form. */
+export interface FormChoice {
+  value: string;
+  title: string;
+}
+
+/** One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them). */
+export interface FormField {
+  name: string;
+  title: string;
+  kind: "boolean" | "choice" | "choices" | "integer" | "number" | "other" | "string";
+  required?: boolean;
+  description?: string;
+  default?: unknown;
+  choices?: FormChoice[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+}
+
+/** An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole. */
+export interface Elicitation {
+  requestId: string;
+  channelId: string;
+  agent: string;
+  mode: "form" | "url";
+  message: string;
+  fields?: FormField[];
+  url?: string;
+  requestedAt: string;
+}
+
+/** A session that an agent remembers; `channelId` if it is that of a channel here. */
+export interface AgentSession {
+  sessionId: string;
+  cwd?: string;
+  title?: string;
+  updatedAt?: string;
+  channelId?: string;
 }
 
 /** Something that waits for the user: a permission, unread messages, an error, or a queued message. */
@@ -560,6 +616,7 @@ export interface State {
   storage: StorageState;
   config: ConfigState;
   signIns?: SignIn[];
+  elicitations?: Elicitation[];
 }
 
 /** Make a named channel; `root` is an absolute folder. */
@@ -757,33 +814,6 @@ export interface AgentRef {
   agent: string;
 }
 
-/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
-export interface Authenticate {
-  agent: string;
-  methodId: string;
-  ran?: boolean;
-}
-
-/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
-export interface TerminalCommand {
-  command: string;
-  args: string[];
-  env: Record<string, unknown>;
-  cwd: string;
-}
-
-/**
- * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
- *
- * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
- */
-export interface Authenticated {
-  done: boolean;
-  text: string;
-  terminal?: TerminalCommand;
-  variables?: SignInVariable[];
-}
-
 /** The last lines an agent wrote to stderr; `agent/log` follows for this client. */
 export interface AgentLogs {
   lines: string[];
@@ -878,6 +908,64 @@ export interface DocumentPath {
 /** The text of an editor's buffer; absent when the editor has no unsaved one. */
 export interface DocumentText {
   text?: string;
+}
+
+/** Answer what an agent asked for; `content` (field name → value) only with `accept` of a form. */
+export interface AnswerElicitation {
+  requestId: string;
+  action: "accept" | "cancel" | "decline";
+  content?: Record<string, unknown>;
+}
+
+/** The sessions that an agent remembers; `folder` (absolute): only those of that folder. */
+export interface ListSessions {
+  agent: string;
+  folder?: string;
+}
+
+/** Sessions, as the agent orders them. */
+export interface AgentSessions {
+  sessions: AgentSession[];
+}
+
+/** A session of an agent. */
+export interface SessionRef {
+  agent: string;
+  sessionId: string;
+}
+
+/** Go on in a channel with a session that the agent remembers. */
+export interface PickUpSession {
+  channelId: string;
+  agent: string;
+  sessionId: string;
+}
+
+/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
+export interface Authenticate {
+  agent: string;
+  methodId: string;
+  ran?: boolean;
+}
+
+/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
+export interface TerminalCommand {
+  command: string;
+  args: string[];
+  env: Record<string, unknown>;
+  cwd: string;
+}
+
+/**
+ * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+ *
+ * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+ */
+export interface Authenticated {
+  done: boolean;
+  text: string;
+  terminal?: TerminalCommand;
+  variables?: SignInVariable[];
 }
 
 export type ParticipantKind =
@@ -1175,6 +1263,13 @@ export interface DraftChanged {
   text: string;
 }
 
+/** What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere. */
+export interface ElicitationResolved {
+  requestId: string;
+  channelId: string;
+  outcome: "accepted" | "cancelled" | "declined";
+}
+
 /** All channels. */
 export interface ChannelsChanged {
   channels: Channel[];
@@ -1276,6 +1371,8 @@ export interface Methods {
   "sidekicks/permission/rules": { params: Empty; result: Empty };
   /** Later; `notSupported` until then. */
   "sidekicks/permission/revoke": { params: Empty; result: Empty };
+  /** Give an agent what it asked for, or not. */
+  "sidekicks/elicitation/answer": { params: AnswerElicitation; result: Accepted };
   /** Start an agent's process. */
   "sidekicks/agent/start": { params: AgentRef; result: Empty };
   /** Stop an agent's process; its turns are cancelled. */
@@ -1288,6 +1385,12 @@ export interface Methods {
   "sidekicks/agent/authenticate": { params: Authenticate; result: Authenticated };
   /** Sign out of an agent, where it offers that. */
   "sidekicks/agent/logout": { params: AgentRef; result: Empty };
+  /** The sessions that an agent remembers. */
+  "sidekicks/agent/sessions": { params: ListSessions; result: AgentSessions };
+  /** Have an agent forget a session. */
+  "sidekicks/agent/deleteSession": { params: SessionRef; result: Empty };
+  /** Go on with one of them in a channel. */
+  "sidekicks/session/pickUp": { params: PickUpSession; result: Empty };
   /** Set a mode or legacy model for a channel. */
   "sidekicks/session/setMode": { params: SetMode; result: Empty };
   /** Set a configuration option for a channel. */
@@ -1374,6 +1477,10 @@ export interface Events {
   "sidekicks/permission/resolved": PermissionResolved;
   /** Another client changed the composer's text. */
   "sidekicks/draft/changed": DraftChanged;
+  /** An agent asks the user for something. */
+  "sidekicks/elicitation/requested": Elicitation;
+  /** That was answered or withdrawn. */
+  "sidekicks/elicitation/resolved": ElicitationResolved;
   /** The whole list of channels. */
   "sidekicks/channels/changed": ChannelsChanged;
   /** An agent's process changed state. */

@@ -242,7 +242,7 @@
 
 --- An agent of the configuration and how it is doing.
 ---
---- `signIn`, `canLogOut`: what its last process offered.
+--- `signIn`, `canLogOut`, `takesImages`: what its last process offered.
 ---@class (exact) sidekicks.Agent
 ---@field name string
 ---@field title string
@@ -257,6 +257,7 @@
 ---@field usage? sidekicks.Usage
 ---@field signIn? sidekicks.SignInMethod[]
 ---@field canLogOut? boolean
+---@field takesImages? boolean
 
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
@@ -300,8 +301,13 @@
 ---@field end sidekicks.Position
 
 --- A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+---
+--- `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+--- then that file's. An agent that takes images is given a file of an image type as an image.
 ---@class (exact) sidekicks.Attachment
 ---@field uri string
+---@field mimeType? string
+---@field data? string
 ---@field range? sidekicks.Range
 ---@field text? string
 ---@field title? string
@@ -397,7 +403,11 @@
 ---@field notes? sidekicks.RouteNote[]
 
 --- An open permission question. It names the agent that asks.
+---
+--- `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+--- has said nothing for long.
 ---@class (exact) sidekicks.Permission
+---@field about? "silence"|"tool"
 ---@field requestId string
 ---@field channelId string
 ---@field agent string
@@ -405,6 +415,44 @@
 ---@field toolCall sidekicks.ToolCallPart
 ---@field options sidekicks.PermissionOption[]
 ---@field requestedAt string
+
+--- One value of a field of a form.
+---@class (exact) sidekicks.FormChoice
+---@field value string
+---@field title string
+
+--- One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them).
+---@class (exact) sidekicks.FormField
+---@field name string
+---@field title string
+---@field kind "boolean"|"choice"|"choices"|"integer"|"number"|"other"|"string"
+---@field required? boolean
+---@field description? string
+---@field default? any
+---@field choices? sidekicks.FormChoice[]
+---@field minimum? number
+---@field maximum? number
+---@field minLength? integer
+---@field maxLength? integer
+
+--- An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole.
+---@class (exact) sidekicks.Elicitation
+---@field requestId string
+---@field channelId string
+---@field agent string
+---@field mode "form"|"url"
+---@field message string
+---@field fields? sidekicks.FormField[]
+---@field url? string
+---@field requestedAt string
+
+--- A session that an agent remembers; `channelId` if it is that of a channel here.
+---@class (exact) sidekicks.AgentSession
+---@field sessionId string
+---@field cwd? string
+---@field title? string
+---@field updatedAt? string
+---@field channelId? string
 
 --- Something that waits for the user: a permission, unread messages, an error, or a queued message.
 ---@class (exact) sidekicks.AttentionItem
@@ -498,6 +546,7 @@
 ---@field storage sidekicks.StorageState
 ---@field config sidekicks.ConfigState
 ---@field signIns? sidekicks.SignIn[]
+---@field elicitations? sidekicks.Elicitation[]
 
 --- Make a named channel; `root` is an absolute folder.
 ---@class (exact) sidekicks.CreateChannel
@@ -661,28 +710,6 @@
 ---@class (exact) sidekicks.AgentRef
 ---@field agent string
 
---- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
----@class (exact) sidekicks.Authenticate
----@field agent string
----@field methodId string
----@field ran? boolean
-
---- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
----@class (exact) sidekicks.TerminalCommand
----@field command string
----@field args string[]
----@field env table<string, any>
----@field cwd string
-
---- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
----
---- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
----@class (exact) sidekicks.Authenticated
----@field done boolean
----@field text string
----@field terminal? sidekicks.TerminalCommand
----@field variables? sidekicks.SignInVariable[]
-
 --- The last lines an agent wrote to stderr; `agent/log` follows for this client.
 ---@class (exact) sidekicks.AgentLogs
 ---@field lines string[]
@@ -763,6 +790,54 @@
 --- The text of an editor's buffer; absent when the editor has no unsaved one.
 ---@class (exact) sidekicks.DocumentText
 ---@field text? string
+
+--- Answer what an agent asked for; `content` (field name → value) only with `accept` of a form.
+---@class (exact) sidekicks.AnswerElicitation
+---@field requestId string
+---@field action "accept"|"cancel"|"decline"
+---@field content? table<string, any>
+
+--- The sessions that an agent remembers; `folder` (absolute): only those of that folder.
+---@class (exact) sidekicks.ListSessions
+---@field agent string
+---@field folder? string
+
+--- Sessions, as the agent orders them.
+---@class (exact) sidekicks.AgentSessions
+---@field sessions sidekicks.AgentSession[]
+
+--- A session of an agent.
+---@class (exact) sidekicks.SessionRef
+---@field agent string
+---@field sessionId string
+
+--- Go on in a channel with a session that the agent remembers.
+---@class (exact) sidekicks.PickUpSession
+---@field channelId string
+---@field agent string
+---@field sessionId string
+
+--- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
+---@class (exact) sidekicks.Authenticate
+---@field agent string
+---@field methodId string
+---@field ran? boolean
+
+--- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
+---@class (exact) sidekicks.TerminalCommand
+---@field command string
+---@field args string[]
+---@field env table<string, any>
+---@field cwd string
+
+--- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+---
+--- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+---@class (exact) sidekicks.Authenticated
+---@field done boolean
+---@field text string
+---@field terminal? sidekicks.TerminalCommand
+---@field variables? sidekicks.SignInVariable[]
 
 ---@alias sidekicks.ParticipantKind
 ---| "agent"
@@ -1014,6 +1089,12 @@
 ---@field channelId string
 ---@field text string
 
+--- What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere.
+---@class (exact) sidekicks.ElicitationResolved
+---@field requestId string
+---@field channelId string
+---@field outcome "accepted"|"cancelled"|"declined"
+
 --- All channels.
 ---@class (exact) sidekicks.ChannelsChanged
 ---@field channels sidekicks.Channel[]
@@ -1088,12 +1169,16 @@
 ---@overload fun(method: "sidekicks/permission/answer", params: sidekicks.AnswerPermission, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/permission/rules", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/permission/revoke", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/elicitation/answer", params: sidekicks.AnswerElicitation, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/agent/start", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/stop", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/restart", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/logs", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentLogs))
 ---@overload fun(method: "sidekicks/agent/authenticate", params: sidekicks.Authenticate, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Authenticated))
 ---@overload fun(method: "sidekicks/agent/logout", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/agent/sessions", params: sidekicks.ListSessions, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentSessions))
+---@overload fun(method: "sidekicks/agent/deleteSession", params: sidekicks.SessionRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/session/pickUp", params: sidekicks.PickUpSession, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setMode", params: sidekicks.SetMode, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setOption", params: sidekicks.SetOption, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/config/get", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ConfigView))
@@ -1135,6 +1220,8 @@
 ---@field ["sidekicks/permission/requested"]? fun(params: sidekicks.Permission) An agent asks for permission.
 ---@field ["sidekicks/permission/resolved"]? fun(params: sidekicks.PermissionResolved) A permission was answered or cancelled.
 ---@field ["sidekicks/draft/changed"]? fun(params: sidekicks.DraftChanged) Another client changed the composer's text.
+---@field ["sidekicks/elicitation/requested"]? fun(params: sidekicks.Elicitation) An agent asks the user for something.
+---@field ["sidekicks/elicitation/resolved"]? fun(params: sidekicks.ElicitationResolved) That was answered or withdrawn.
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
@@ -1174,12 +1261,16 @@ return {
     "sidekicks/permission/answer",
     "sidekicks/permission/rules",
     "sidekicks/permission/revoke",
+    "sidekicks/elicitation/answer",
     "sidekicks/agent/start",
     "sidekicks/agent/stop",
     "sidekicks/agent/restart",
     "sidekicks/agent/logs",
     "sidekicks/agent/authenticate",
     "sidekicks/agent/logout",
+    "sidekicks/agent/sessions",
+    "sidekicks/agent/deleteSession",
+    "sidekicks/session/pickUp",
     "sidekicks/session/setMode",
     "sidekicks/session/setOption",
     "sidekicks/config/get",
@@ -1221,6 +1312,8 @@ return {
     "sidekicks/permission/requested",
     "sidekicks/permission/resolved",
     "sidekicks/draft/changed",
+    "sidekicks/elicitation/requested",
+    "sidekicks/elicitation/resolved",
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",

@@ -8,6 +8,7 @@ local timer = assert(vim.uv.new_timer())
 local ticking, frame = false, 1
 
 ---@class sidekicks.Spin
+---@field id integer its marks have this and the next
 ---@field row integer
 ---@field since number milliseconds
 
@@ -20,14 +21,14 @@ local spins = {}
 local function draw(buf, spin)
   local seconds = math.floor((vim.uv.now() - spin.since) / 1000)
   vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
-    id = spin.row + 1,
+    id = spin.id,
     virt_text = { { FRAMES[frame], 'SidekicksRunning' } },
     virt_text_pos = 'overlay',
     strict = false,
   })
   if seconds >= 2 then
     vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
-      id = spin.row + 1000001,
+      id = spin.id + 1,
       virt_text = { { (' %d s'):format(seconds), 'SidekicksMeta' } },
       virt_text_pos = 'eol',
       strict = false,
@@ -56,7 +57,10 @@ end
 ---@param buf integer
 ---@param here sidekicks.Spin[]
 function M.set(buf, here)
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for _, spin in ipairs(spins[buf] or {}) do -- not by range: that looks at every mark of the buffer
+    vim.api.nvim_buf_del_extmark(buf, namespace, spin.id)
+    vim.api.nvim_buf_del_extmark(buf, namespace, spin.id + 1)
+  end
   spins[buf] = #here > 0 and here or nil
   for _, spin in ipairs(here) do
     draw(buf, spin)

@@ -3,6 +3,7 @@
 local config = require('sidekicks.config')
 local entries = require('sidekicks.entries')
 local folds = require('sidekicks.folds')
+local highlight = require('sidekicks.highlight')
 local message_rows = require('sidekicks.render.message')
 local spinner = require('sidekicks.spinner')
 local tail_rows = require('sidekicks.render.tail')
@@ -19,6 +20,7 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 ---@field tail sidekicks.Block
 ---@field wins integer[] windows that show the buffer, while it is drawn
 ---@field markdown boolean
+---@field highlighting? boolean whether more is to be highlighted soon
 ---@field private writable boolean
 ---@field private permissions? sidekicks.Permission[]
 ---@field private started table<string, number> turn → when it was first seen, in milliseconds
@@ -64,7 +66,7 @@ function View:write(block, row, keep, lines)
   local from, to = row + keep, row + block.rows
   if to > from then
     vim.api.nvim_buf_clear_namespace(self.buf, M.namespace, from, to)
-    vim.api.nvim_buf_clear_namespace(self.buf, require('sidekicks.highlight').namespace, from, to)
+    vim.api.nvim_buf_clear_namespace(self.buf, highlight.namespace, from, to)
   end
   if self.blank then -- the one empty line every buffer has
     self.blank = false
@@ -116,7 +118,7 @@ function View:sync_tail(row)
   local spins, started = {}, {}
   for at, id in pairs(turning) do
     started[id] = self.started[id] or vim.uv.now()
-    spins[#spins + 1] = { row = row + at, since = started[id] }
+    spins[#spins + 1] = { id = 2 * at + 1, row = row + at, since = started[id] }
   end
   self.started = started
   spinner.set(self.buf, spins)
@@ -200,6 +202,7 @@ function View:sync()
     end
   end
   if #self.wins > 0 then
+    highlight.visible(self)
     self:seen()
   end
   require('sidekicks.status').room_changed(self.room)
