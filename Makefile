@@ -14,7 +14,7 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim check check-neovim format gen lock bench bench-editors clean
+.PHONY: help setup demo test test-long test-neovim check check-neovim format gen lock bench bench-mail bench-editors clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
@@ -63,8 +63,11 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline (ARGS='chunks start': only these)
 	@$(PY) -m scripts.bench $(ARGS)
 
+bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
+	$(PY) scripts/bench/mail.py $(ARGS)
+
 bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
-	$(PY) scripts/bench/neovim.py
+	@$(PY) -m scripts.bench neovim
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock

@@ -16,18 +16,42 @@ _USAGE_ERROR = 64
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
     "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
-    "channels": ("sidekicks_bridge.cli.history:channels", "list the channels"),
+    "channels": ("sidekicks_bridge.cli.mail:channels", "list the channels; --as NAME: that peer's, with what waits"),
     "log": ("sidekicks_bridge.cli.history:log", "print what was said: sidekicks log '#general'"),
     "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
     "export": ("sidekicks_bridge.cli.history:export", "write a channel's whole history as Markdown or JSON"),
-    "agents": ("sidekicks_bridge.cli.agents", "list the agents; `agents available`: what else could be one"),
+    "agents": ("sidekicks_bridge.cli.agents", "list agents and peers; `agents available`: what else could be one"),
+    "sessions": ("sidekicks_bridge.cli.sessions", "the sessions an agent remembers: sidekicks sessions @codex"),
     "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
     "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
+    "verify": ("sidekicks_bridge.cli.transcript:verify", "prove who wrote what: the transcript against the log"),
+    "transcript": ("sidekicks_bridge.cli.transcript:transcript", "the git repository of mail: path, purge"),
+    "protocol": ("sidekicks_bridge.cli.mail:protocol", "how agents and scripts write to each other: read this first"),
     "serve": ("sidekicks_bridge.cli.serve", "the bridge itself, on stdin and stdout (editors start this)"),
 }
+
+_MAIL = {
+    "tell": 'write to a peer or agent: sidekicks tell bob "hello"',
+    "ask": "write, and wait for the answer",
+    "read": "the next message of a peer, or all of a room",
+    "read-any": "the next message of anybody",
+    "peek": "what waits, left where it is",
+    "post": 'write to a room: sidekicks post dev "hello"',
+    "room": "make a room: sidekicks room create dev",
+    "join": "become a member of a room",
+    "leave": "leave a room",
+    "rooms": "all rooms",
+    "participants": "who is in a room, and what waits for each",
+    "history": "what was written, by a peer or in a room",
+    "register": "take a name: sidekicks register ann",
+    "unregister": "give the name up",
+    "renew": "keep the name for another hour",
+}
+_OLD = ("send", "await", "await-any", "session", "room_create", "tunnel", "close")
+"""Names that mail verbs had elsewhere; they say what they are called here."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,6 +66,14 @@ def main(argv: list[str] | None = None) -> int:
 
         sys.stdout.write(f"sidekicks {__version__}\n")
         return 0
+    if word in _MAIL or word in _OLD:
+        from sidekicks_bridge.cli.mail import main as mail
+
+        return mail(words)
+    if word == "mcp":  # not in the list: the bridge starts it for its agents
+        from sidekicks_bridge.cli.mcp import main as mcp
+
+        return mcp(words[1:])
     if word not in _COMMANDS:
         sys.stderr.write(_unknown(word))
         return _USAGE_ERROR
@@ -51,19 +83,21 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _usage() -> str:
-    rows = "\n".join(f"  {word:<9}{text}" for word, (_, text) in _COMMANDS.items())
+    rows = "\n".join(f"  {word:<11}{text}" for word, (_, text) in _COMMANDS.items())
+    mail = "\n".join(f"  {word:<14}{text}" for word, text in _MAIL.items())
     return (
         "Sidekicks Bridge: a group chat for coding agents.\n\n"
         f"usage: sidekicks <command> [arguments]\n\n{rows}\n"
-        "  version  print the version\n"
-        "  help     print this; `sidekicks <command> --help` says more\n"
+        "  version    print the version\n"
+        "  help       print this; `sidekicks <command> --help` says more\n"
+        f"\nmail, between agents, scripts and people:\n{mail}\n"
     )
 
 
 def _unknown(word: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(word, [*_COMMANDS, "version", "help"], n=1)
+    close = get_close_matches(word, [*_COMMANDS, *_MAIL, "version", "help"], n=1)
     hint = f" Did you mean `sidekicks {close[0]}`?" if close else ""
     return f"sidekicks: there is no command {word!r}.{hint} `sidekicks help` lists them.\n"
 

@@ -49,6 +49,8 @@ HOT = {
     "sidekicks_bridge.cli.serve": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
     "sidekicks_bridge.cli.doctor": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
     "sidekicks_bridge.cli.hub": {"msgspec", "anyio", "asyncio", "pygls", "acp"},
+    "sidekicks_bridge.cli.mail": {"msgspec", "anyio", "asyncio", "argparse", "cryptography", "subprocess", "pygls"},
+    "sidekicks_bridge.cli.mcp": {"msgspec", "anyio", "asyncio", "argparse", "cryptography", "threading", "pygls"},
     "sidekicks_bridge.cli.say": {"pygls", "lsprotocol", "acp", "prompt_toolkit", "rich", "jsonschema", "tinydb"},
     "sidekicks_bridge.protocol.methods": {"anyio", "asyncio", "jsonschema", "pygls", "acp"},
     "sidekicks_bridge.builtin": {"acp", "pydantic", "msgspec", "anyio"},

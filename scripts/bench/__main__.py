@@ -7,12 +7,14 @@ import sys
 from importlib import import_module
 
 SUBJECTS = ("start", "chunks", "several", "completion", "chat", "store")
+EDITORS = ("neovim",)
+"""Run only when chosen: they need an editor (`make bench-editors`)."""
 
 
 def main(chosen: list[str]) -> int:
     """Run ``chosen``, or all."""
-    if unknown := set(chosen) - set(SUBJECTS):
-        print(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(SUBJECTS)}", file=sys.stderr)
+    if unknown := set(chosen) - {*SUBJECTS, *EDITORS}:
+        print(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(SUBJECTS + EDITORS)}", file=sys.stderr)
         return 64
     for name in chosen or SUBJECTS:
         for line in import_module(f"scripts.bench.{name}").run():

@@ -1,8 +1,8 @@
 """What an agent says, on its way to the client: how late it comes at a reader's pace, what a flood costs.
 
 Figures: chunk.p50 and chunk.p99 (ms, from the agent's stdout to the client's stdin, 200 a second, medians of rounds;
-baseline: the agent's pipe, read by a bare reader), chunks20k.cpu (ms of the bridge's CPU for 20,000 chunks; baseline:
-the ACP SDK alone).
+baseline: to the callback of the ACP SDK alone), chunks20k.cpu (ms of the bridge's CPU for 20,000 chunks; baseline: the
+SDK alone).
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 RATE = 200
 PACED = 300
-PACED_ROUNDS = 7
+PACED_ROUNDS = 5
 FLOOD = 20_000
 ROUNDS = 3
 
 
-def direct(*words: str) -> Any:
-    """What `direct` prints."""
-    command = [sys.executable, str(HERE / "direct.py"), *words]
+def sdk_alone(*words: str) -> Any:
+    """What `sdk_alone` prints."""
+    command = [sys.executable, str(HERE / "sdk_alone.py"), *words]
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def sdk_cpu(count: int) -> float:
     """The CPU time that the SDK alone takes for a flood, ms."""
-    return float(direct("sdk", str(count)))
+    return float(sdk_alone("burst", str(count)))
 
 
 def paced(peer: Peer, channel_id: str, count: int) -> list[float]:
@@ -73,9 +73,9 @@ def run() -> Iterator[Figure]:
         theirs: list[list[float]] = []
         for _ in range(PACED_ROUNDS):
             ours.append(paced(peer, channel_id, PACED))
-            theirs.append([late / 1e6 for late in direct("pipe", str(PACED), str(RATE))])
+            theirs.append(sdk_alone("paced", str(PACED), str(RATE)))
         for percent in (50, 99):
-            mine, bare = ([percentile(late, percent) for late in rounds] for rounds in (ours, theirs))
-            yield compare(f"chunk.p{percent}", "ms", mine, bare)
+            mine, sdk = ([percentile(late, percent) for late in rounds] for rounds in (ours, theirs))
+            yield compare(f"chunk.p{percent}", "ms", mine, sdk)
         floods = [(flood(peer, channel_id, FLOOD), sdk_cpu(FLOOD)) for _ in range(ROUNDS)]
         yield compare("chunks20k.cpu", "ms", [mine for mine, _ in floods], [sdk for _, sdk in floods])

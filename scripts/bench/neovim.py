@@ -4,14 +4,12 @@ nvim20k.stall  worst stall of Neovim's loop while 20,000 deltas stream into a vi
 nvim20k.cpu    Neovim's processor time for that, in ms
 nvim.open10k   from the command to the drawn channel of 10,000 messages, in ms; baseline: a channel of one message
 The baseline of the first two is a handler in Lua that gets the same notifications and appends them to a plain buffer
-with as many lines, every 30 ms. Run it alone: `python scripts/bench/neovim.py`.
+with as many lines, every 30 ms. Needs what `make test-neovim` installs; `python -m scripts.bench neovim` runs it.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -19,19 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from sidekicks_bridge.ids import Ulids  # noqa: E402
-from sidekicks_bridge.protocol.parts import TextPart  # noqa: E402
-from sidekicks_bridge.protocol.types import Author, Message  # noqa: E402
-from sidekicks_bridge.store.contract import PutChannel, PutMember, PutMessage, StoredChannel, StoredMember  # noqa: E402
-from sidekicks_bridge.store.open import open_store  # noqa: E402
-from tests.neovim.desk import Chat, Desk  # noqa: E402
-from tests.support.sandbox import BridgeSandbox  # noqa: E402
+from scripts.bench.harness import AGENT, HERE, Figure, compare
+from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.parts import TextPart
+from sidekicks_bridge.protocol.types import Author, Message
+from sidekicks_bridge.store.contract import PutChannel, PutMember, PutMessage, StoredChannel, StoredMember
+from sidekicks_bridge.store.open import open_store
+from tests.neovim.desk import Chat, Desk
+from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.neovim.editor import Editor
 
@@ -98,7 +94,9 @@ vim.lsp.start({
   },
   on_init = function(client)
     client:request('sidekicks/channel/open', { channelId = channel_id, limit = 1 }, function()
-      _G.send = function() client:request('sidekicks/message/send', { channelId = channel_id, text = text }) end
+      _G.send = function()
+        client:request('sidekicks/message/send', { channelId = channel_id, text = text }, function() end)
+      end
       _G.opened = true
     end)
   end,
@@ -113,14 +111,21 @@ async def fill(box: BridgeSandbox) -> None:
     ids = Ulids()
     paragraph = "\n".join(f"some **line** of `markdown` text, number {number}" for number in range(LINES))
     for name, count, text in (("busy", 100, paragraph), ("long", LONG, "a **short** answer"), ("short", 1, "hello")):
-        channel = StoredChannel(id=ids.new(), kind="named", name=name, created_at=AT, updated_at=AT, root=str(box.workspace))
+        root = str(box.workspace)
+        channel = StoredChannel(id=ids.new(), kind="named", name=name, created_at=AT, updated_at=AT, root=root)
         await store.write(PutChannel(channel))
-        await store.write(PutMember(StoredMember(channel_id=channel.id, name="alice", joined_at=AT, cursor=count)))
+        await store.write(PutMember(StoredMember(channel_id=channel.id, name=AGENT, joined_at=AT, cursor=count)))
         for seq in range(1, count + 1):
-            author = Author(kind="agent", name="alice")
+            author = Author(kind="agent", name=AGENT)
             parts: list[Any] = [TextPart(text=text)]
             message = Message(
-                id=ids.new(), seq=seq, channel_id=channel.id, author=author, parts=parts, created_at=AT, state="finished"
+                id=ids.new(),
+                seq=seq,
+                channel_id=channel.id,
+                author=author,
+                parts=parts,
+                created_at=AT,
+                state="finished",
             )
             await store.write(PutMessage(message))
     await store.close()
@@ -146,7 +151,6 @@ def ours(desk: Desk) -> tuple[float, float]:
     chat = desk.chat(name="busy")
     editor = chat.editor
     editor.until(lambda: len(chat.lines()) > 5000, "the history")
-    editor.until(lambda: editor.lua("return require('sidekicks.highlight').idle()"), "the highlighting", PATIENCE)
     editor.keys("<Esc>")
     code = """local room = require('sidekicks.target').room()
               require('sidekicks.composer').set(room, ...)
@@ -158,7 +162,7 @@ def ours(desk: Desk) -> tuple[float, float]:
              _G.finished = _G.turned and #event.data.turns == 0
            end })"""
     )
-    result = measured(editor, lambda: editor.lua(code, f"@alice !prose {DELTAS}"), "_G.finished")
+    result = measured(editor, lambda: editor.lua(code, f"@{AGENT} burst {DELTAS}"), "_G.finished")
     desk.close_editors()
     return result
 
@@ -169,7 +173,7 @@ def control(desk: Desk) -> tuple[float, float]:
     busy = channel_id(desk, helper, "busy")
     desk.close_editors()
     editor = desk.open()
-    editor.lua(CONTROL, desk.command(), {}, busy, f"@alice !prose {DELTAS}")
+    editor.lua(CONTROL, desk.command(), {}, busy, f"@{AGENT} burst {DELTAS}")
     editor.until(lambda: editor.lua("return _G.opened"), "the channel")
     result = measured(editor, lambda: editor.lua("_G.send()"), "_G.finished")
     desk.close_editors()
@@ -203,33 +207,20 @@ def opening(desk: Desk, name: str) -> float:
     return float(took)
 
 
-def figure(name: str, value: float, unit: str, baseline: float) -> None:
-    """Print one figure."""
-    ratio = round(value / baseline, 2) if baseline else None
-    record = {"name": name, "value": round(value, 1), "unit": unit, "baseline": round(baseline, 1), "ratio": ratio}
-    sys.stdout.write(json.dumps(record) + "\n")
-    sys.stdout.flush()
-
-
-def main() -> None:
-    """Measure everything."""
-    with tempfile.TemporaryDirectory() as folder:
-        box = BridgeSandbox(Path(folder), {"alice": ""}, {})
+def run() -> Iterator[Figure]:
+    """All figures, plugin and baseline in turns."""
+    with tempfile.TemporaryDirectory(prefix="sk-") as folder:
+        box = BridgeSandbox(Path(folder), {}, {})
+        box.config["agents"] = [{"name": AGENT, "command": sys.executable, "args": [str(HERE / "stream_agent.py")]}]
+        box.write_config()
         anyio.run(fill, box)
         desk = Desk(box)
         desk.start()
         try:
             rounds = [(ours(desk), control(desk)) for _ in range(ROUNDS)]
-            for at, (name, unit) in enumerate((("nvim20k.stall", "ms"), ("nvim20k.cpu", "ms"))):
-                mine = statistics.median(mine[at] for mine, _ in rounds)
-                theirs = statistics.median(theirs[at] for _, theirs in rounds)
-                figure(name, mine, unit, theirs)
-            long = statistics.median(opening(desk, "long") for _ in range(ROUNDS))
-            short = statistics.median(opening(desk, "short") for _ in range(ROUNDS))
-            figure("nvim.open10k", long, "ms", short)
+            for at, name in enumerate(("nvim20k.stall", "nvim20k.cpu")):
+                yield compare(name, "ms", [mine[at] for mine, _ in rounds], [theirs[at] for _, theirs in rounds])
+            opened = [(opening(desk, "long"), opening(desk, "short")) for _ in range(ROUNDS)]
+            yield compare("nvim.open10k", "ms", [long for long, _ in opened], [short for _, short in opened])
         finally:
             desk.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CLIENT_CAPABILITIES: dict[str, Any] = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": False,
+    "elicitation": {"form": {}, "url": {}},
     "session": {"configOptions": {"boolean": {}}},
     # Zed's extensions: without `terminal_output` some agents send output truncated, or all of it with every line.
     "auth": {"terminal": True},
@@ -67,7 +68,10 @@ class AcpClient:
         self._connection.note(line)
 
     def on_notification(self, method: str, params: Any) -> None:
-        """``$/cancel_request`` withdraws a request; others say nothing to us."""
+        """``$/cancel_request`` withdraws a request, ``elicitation/complete`` settles one; others say nothing to us."""
+        if method == "elicitation/complete":
+            for session in self._sessions:
+                session.on_elicitation_complete(text(record(params).get("elicitationId")) or "")
         if method != "$/cancel_request":
             return
         request_id = record(params).get("requestId")
@@ -87,6 +91,11 @@ class AcpClient:
                 self._connection.respond(request_id, {"outcome": {"outcome": "cancelled"}})
             else:
                 session.on_permission(request_id, given)
+        elif method == "elicitation/create":
+            if session is None:  # of a request outside every session: nobody could be shown it in a channel
+                self._connection.respond(request_id, {"action": "cancel"})
+            else:
+                session.on_elicitation(request_id, given)
         elif method not in self._methods:
             self._refuse(request_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
         elif session is None:

@@ -22,6 +22,8 @@ class Capabilities(msgspec.Struct):
     load: bool = False
     resume: bool = False
     close: bool = False
+    lists: bool = False
+    delete: bool = False
     embedded: bool = False
     http: bool = False
     sse: bool = False
@@ -63,6 +65,8 @@ def read_capabilities(result: Any, *known_as: str) -> Capabilities:
         load=said.get("loadSession") is True,
         resume=isinstance(session.get("resume"), dict) and quirks.resume,
         close=isinstance(session.get("close"), dict),
+        lists=isinstance(session.get("list"), dict),
+        delete=isinstance(session.get("delete"), dict),
         embedded=prompt.get("embeddedContext") is True,
         http=mcp.get("http") is True,
         sse=mcp.get("sse") is True,

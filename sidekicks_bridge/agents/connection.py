@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 Args = TypeVarTuple("Args")
 _SETTLE_SECONDS = 0.5
 _CLOSE_SECONDS = 30
+_NOT_CANCELLED = frozenset({"initialize", "session/prompt"})
+"""The first may not be cancelled, the second has a notification of its own."""
 _SIGN_IN_SECONDS = 600
 """Somebody has to find the browser's window, a telephone, and a code."""
 
@@ -260,16 +262,20 @@ class AgentConnection:
         """
         from acp.exceptions import RequestError
 
-        if self._rpc is None or self.ended.is_set():
+        if self._rpc is None or self._transport is None or self.ended.is_set():
             raise self.error()
+        abandoned = True
         try:
             with anyio.fail_after(timeout):
-                return await self._rpc.send_request(method, params)
+                result = await self._rpc.send_request(method, params)
+            abandoned = False
+            return result
         except TimeoutError as problem:
             raise self._protocol_error(
                 f"did not answer `{method}` within {timeout or math.inf:g} s{self._noise()}"
             ) from problem
         except RequestError as problem:
+            abandoned = False
             refused = Refused(problem.code, str(problem), problem.data)
             if problem.code == AUTH_REQUIRED:
                 raise self._sign_in(refused) from problem
@@ -277,6 +283,10 @@ class AgentConnection:
         except ConnectionError as problem:
             await self.ended.wait()
             raise self.error() from problem
+        finally:
+            number = self._transport.number_of(params)
+            if abandoned and number is not None and method not in _NOT_CANCELLED:
+                self.notify("$/cancel_request", {"requestId": number})  # nobody waits for it any more
 
     def _noise(self) -> str:
         words = self._child.last_words() if self._child is not None else ""

@@ -7,7 +7,7 @@ No ACP SDK type appears here. Everything runs on one event loop; sink methods ar
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -16,6 +16,7 @@ from sidekicks_bridge.protocol.types import (
     AgentState,
     Attachment,
     Command,
+    FormField,
     Modes,
     SessionOption,
     SessionOrigin,
@@ -102,6 +103,20 @@ class PermissionAsk(Protocol):
         ...
 
 
+class ElicitationAsk(Protocol):
+    """Something an agent asks the user for; waits for one answer."""
+
+    agent: str
+    channel_id: str
+    message: str
+    fields: list[FormField]
+    url: str | None
+
+    def answer(self, action: Literal["accept", "decline", "cancel"], content: dict[str, Any] | None = None) -> None:
+        """Answer; raises invalidParams for content that does not fit. Later answers do nothing."""
+        ...
+
+
 class AgentSink(Protocol):
     """Where agents report to. Called on the loop, in the order things came; must record and return."""
 
@@ -121,6 +136,14 @@ class AgentSink(Protocol):
         """An agent asks for permission; ``ask.answer`` must be called exactly once in the end."""
         ...
 
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something; ``ask.answer`` must be called exactly once in the end."""
+        ...
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void, as `permission_withdrawn`, or done elsewhere."""
+        ...
+
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """The question is void: the agent withdrew it, its turn was cancelled, or its process ended."""
         ...
@@ -138,6 +161,11 @@ class Session(Protocol):
 
     id: str
     origin: SessionOrigin
+
+    @property
+    def live(self) -> bool:
+        """Whether it is still the channel's session, in a process that runs."""
+        ...
 
     def blocks(self, text: str, attachments: list[Attachment]) -> list[dict[str, Any]]:
         """The ACP content blocks for a prompt: text, then each attachment as embedded resource or link."""
@@ -221,6 +249,14 @@ class Agents(Protocol):
         """How the next prompt's session would stand: live → resumed; else by what the agent can load → fresh."""
         ...
 
+    def has_session(self, agent: str, channel_id: str) -> bool:
+        """Whether the agent's running process has a session open for the channel."""
+        ...
+
+    def set_waiting(self, agent: str, waiting: bool) -> None:
+        """The agent begins (or stops) to wait for another one in its turn: meanwhile it takes no slot. These nest."""
+        ...
+
     def close_session(self, agent: str, channel_id: str) -> None:
         """Forget the channel's session (and tell the agent, if it offers `session/close`)."""
         ...
@@ -233,6 +269,9 @@ class Agents(Protocol):
         """Stop the process by the ladder; a running prompt raises agentExited."""
         ...
 
+
+Tools = Callable[[str, str], list[dict[str, Any]]]
+"""Agent and channel id → MCP servers of the bridge's own for a session, in ACP's shape. Asked for each session anew."""
 
 ReadBuffer = Callable[[str], Awaitable[str | None]]
 """Absolute path → the text of an unsaved editor buffer, or None."""

@@ -25,7 +25,7 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.agents.recording import Recorder
     from sidekicks_bridge.agents.spec import AgentSpec, Limits
     from sidekicks_bridge.protocol.types import AgentState
@@ -88,6 +88,13 @@ class _Listener:
         """Allow once, or reject."""
         wanted = "allow_once" if self._allow else "reject_once"
         ask.answer(next((option.option_id for option in ask.options if option.kind == wanted), None))
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """Nobody is there to be asked."""
+        ask.answer("cancel")
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """Answered already."""
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """Answered already."""

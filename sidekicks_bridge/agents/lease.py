@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.agents.connection import AgentConnection
-    from sidekicks_bridge.agents.contract import OnWait, Session
+    from sidekicks_bridge.agents.contract import OnWait, Session, Tools
     from sidekicks_bridge.agents.runner import Runner
     from sidekicks_bridge.protocol.types import WaitsFor
 
@@ -24,12 +24,18 @@ class AgentLease:
     """Held from the moment it exists; leaving its context gives it back."""
 
     def __init__(
-        self, runner: Runner, channel_id: str, connect: Connect, release: Callable[[AgentLease], None]
+        self,
+        runner: Runner,
+        channel_id: str,
+        connect: Connect,
+        release: Callable[[AgentLease], None],
+        tools: Tools,
     ) -> None:
         self.runner = runner
         self.channel_id = channel_id
         self._connect = connect
         self._release = release
+        self._tools = tools
 
     async def session(self, root: str, stored_session_id: str | None) -> Session:
         """The channel's session in the agent's process, which is started if need be."""
@@ -52,7 +58,9 @@ class AgentLease:
             return live
         if live is not None:
             connection.close_session(live)
-        return await open_session(connection, self.channel_id, cwd, stored_session_id)
+        spec = self.runner.spec
+        tools = self._tools(spec.name, self.channel_id) if spec.builtin is None else []
+        return await open_session(connection, self.channel_id, cwd, stored_session_id, tools)
 
     async def __aenter__(self) -> AgentLease:
         return self

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import Agents, AgentSink, OnWait, ReadBuffer
+    from sidekicks_bridge.agents.contract import Agents, AgentSink, OnWait, ReadBuffer, Tools
     from sidekicks_bridge.agents.spec import AgentSpec, Limits
     from sidekicks_bridge.clock import Clock
     from sidekicks_bridge.ids import Ids
@@ -38,7 +38,8 @@ T = TypeVar("T")
 class AgentManager:
     """Implements `Agents`. Knows no agent before `configure`. Tasks run in ``task_group``, which outlives `aclose`.
 
-    ``log_dir``: what each agent writes to stderr is kept there too, at most 2 MiB per agent.
+    ``log_dir``: what each agent writes to stderr is kept there too, at most 2 MiB per agent. ``tools``: the bridge's
+    own MCP servers for a session.
     """
 
     _limits: Limits
@@ -51,6 +52,7 @@ class AgentManager:
         ids: Ids,
         read_buffer: ReadBuffer,
         log_dir: Path | None = None,
+        tools: Tools = lambda _agent, _channel_id: [],
     ) -> None:
         self._tasks = task_group
         self._sink = sink
@@ -58,6 +60,7 @@ class AgentManager:
         self._ids = ids
         self._read_buffer = read_buffer
         self._log_dir = log_dir
+        self._tools = tools
         self._reaper = Reaper()
         self._runners: dict[str, Runner] = {}
         self._retired: list[Runner] = []
@@ -183,7 +186,7 @@ class AgentManager:
     def _grant(self, runner: Runner, channel_id: str) -> AgentLease:
         if runner.idle is not None:
             runner.idle.cancel()
-        runner.holder = AgentLease(runner, channel_id, self._connect, self._release)
+        runner.holder = AgentLease(runner, channel_id, self._connect, self._release, self._tools)
         return runner.holder
 
     def _release(self, lease: AgentLease) -> None:
@@ -302,6 +305,19 @@ class AgentManager:
         if able is None or able.load:
             return "loaded"
         return "resumed" if able.resume else "fresh"
+
+    def has_session(self, agent: str, channel_id: str) -> bool:
+        """Whether a session is open for the channel."""
+        runner = self._runners.get(agent)
+        connection = runner.connection if runner is not None and runner.usable else None
+        return connection is not None and channel_id in connection.sessions.by_channel
+
+    def set_waiting(self, agent: str, waiting: bool) -> None:
+        """Give the agent's slot to others while it waits for them; see the contract."""
+        runner = self._runners.get(agent)
+        if runner is not None:
+            runner.waiting += 1 if waiting else -1
+            self._settle()
 
     def close_session(self, agent: str, channel_id: str) -> None:
         """Forget the channel's session; nothing if there is none."""

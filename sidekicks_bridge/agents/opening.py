@@ -13,32 +13,43 @@ from sidekicks_bridge.agents.session import AcpSession
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sidekicks_bridge.agents.connection import AgentConnection
     from sidekicks_bridge.protocol.types import SessionOrigin
 
 
 async def open_session(
-    connection: AgentConnection, channel_id: str, root: str, stored_session_id: str | None
+    connection: AgentConnection,
+    channel_id: str,
+    root: str,
+    stored_session_id: str | None,
+    tools: Sequence[dict[str, Any]] = (),
 ) -> AcpSession:
-    """A session for the channel in the absolute folder ``root``; errors as `Lease.session`."""
+    """A session for the channel in the absolute folder ``root``; errors as `Lease.session`.
+
+    ``tools``: MCP servers beside those of the configuration.
+    """
     if stored_session_id:
         if connection.capabilities.load:
             loading = AcpSession(connection, channel_id, stored_session_id, root, "loaded")
             loading.replaying = True
-            if await _restore(connection, loading, "session/load"):
+            if await _restore(connection, loading, "session/load", tools):
                 loading.replaying = False
                 return loading
         if connection.capabilities.resume:
             resuming = AcpSession(connection, channel_id, stored_session_id, root, "resumed")
-            if await _restore(connection, resuming, "session/resume"):
+            if await _restore(connection, resuming, "session/resume", tools):
                 return resuming
-    return await _new(connection, channel_id, root)
+    return await _new(connection, channel_id, root, tools)
 
 
-async def _restore(connection: AgentConnection, session: AcpSession, method: str) -> bool:
+async def _restore(
+    connection: AgentConnection, session: AcpSession, method: str, tools: Sequence[dict[str, Any]]
+) -> bool:
     """Whether the agent took the session up again. Agents say in many ways that it is gone, so any failure is a no."""
     connection.sessions.add(session)
-    params = {"sessionId": session.id, **_place(connection, session.root)}
+    params = {"sessionId": session.id, **_place(connection, session.root, tools)}
     result: Any = None
     restored = False
     try:
@@ -65,10 +76,11 @@ def _was_a_lie(connection: AgentConnection, origin: SessionOrigin) -> None:
         connection.capabilities.resume = False
 
 
-async def _new(connection: AgentConnection, channel_id: str, root: str) -> AcpSession:
+async def _new(connection: AgentConnection, channel_id: str, root: str, tools: Sequence[dict[str, Any]]) -> AcpSession:
     with connection.sessions.opening():
         try:
-            result = await connection.request("session/new", _place(connection, root), connection.limits.start_timeout)
+            place = _place(connection, root, tools)
+            result = await connection.request("session/new", place, connection.limits.start_timeout)
         except Refused as refused:
             raise _failed(connection, f"refused to open a session: {refused}") from refused
         except SidekicksError as problem:
@@ -84,8 +96,8 @@ async def _new(connection: AgentConnection, channel_id: str, root: str) -> AcpSe
     return session
 
 
-def _place(connection: AgentConnection, root: str) -> dict[str, Any]:
-    servers = [dict(server) for server in connection.spec.mcp_servers]
+def _place(connection: AgentConnection, root: str, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    servers = [*(dict(server) for server in connection.spec.mcp_servers), *tools]
     return {"cwd": root, "mcpServers": [server for server in servers if connection.capabilities.takes(server)]}
 
 

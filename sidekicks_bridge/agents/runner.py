@@ -36,6 +36,8 @@ class Runner:
         self.holder: AgentLease | None = None
         self.outdated = False
         self.answered = False
+        self.waiting = 0
+        """How many questions to other agents it waits on in its turn."""
         self.last_used = 0.0
         self.state: AgentState = "stopped"
         self.error: str | None = None
@@ -64,7 +66,7 @@ class Runner:
     @property
     def takes_slot(self) -> bool:
         """Whether it holds one of the slots for running agents."""
-        return self.counts and (self.holder is not None or self.usable)
+        return self.counts and not self.waiting and (self.holder is not None or self.usable)
 
     @property
     def evictable(self) -> bool:

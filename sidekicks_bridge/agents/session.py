@@ -21,6 +21,7 @@ from sidekicks_bridge.agents.contract import (
     ToolCallUpdate,
     UsageUpdate,
 )
+from sidekicks_bridge.agents.elicitation import FormAsk
 from sidekicks_bridge.agents.permission import Ask
 from sidekicks_bridge.agents.raw import record, text
 from sidekicks_bridge.agents.refusal import Refused
@@ -52,6 +53,7 @@ class AcpSession:
         self._sink = connection.sink
         self._settings = SettingsUpdate()
         self._asks: dict[RequestId, Ask] = {}
+        self._forms: dict[RequestId, FormAsk] = {}
         self._turn: anyio.CancelScope | None = None
         self._cancelled = False
         self._cancelled_early = False
@@ -91,8 +93,31 @@ class AcpSession:
             return
         self._sink.permission_asked(ask)
 
+    def on_elicitation(self, request_id: RequestId, params: dict[str, Any]) -> None:
+        """The agent asks the user for something: `cancel` at once when the turn is being cancelled."""
+
+        def respond(result: dict[str, Any]) -> None:
+            if self._forms.pop(request_id, None) is not None:
+                self._connection.respond(request_id, result)
+
+        ask = self._forms[request_id] = FormAsk(self._agent, self.channel_id, params, respond)
+        if self._cancelled:
+            ask.answer("cancel")
+            return
+        self._sink.elicitation_asked(ask)
+
+    def on_elicitation_complete(self, elicitation_id: str) -> None:
+        """What the user was sent away for is done, whether or not they said so."""
+        for ask in [ask for ask in self._forms.values() if ask.elicitation_id == elicitation_id]:
+            ask.answer("accept")
+            self._sink.elicitation_withdrawn(ask)
+
     def withdraw(self, request_id: RequestId) -> bool:
         """The agent takes a question back; whether it was open."""
+        if (form := self._forms.pop(request_id, None)) is not None:
+            form.void()
+            self._sink.elicitation_withdrawn(form)
+            return True
         ask = self._asks.pop(request_id, None)
         if ask is None:
             return False
@@ -106,6 +131,9 @@ class AcpSession:
             self._answer(request_id, None)
             ask.void()
             self._sink.permission_withdrawn(ask)
+        for form in list(self._forms.values()):
+            form.answer("cancel")
+            self._sink.elicitation_withdrawn(form)
 
     def _answer(self, request_id: RequestId, option_id: str | None) -> None:
         if self._asks.pop(request_id, None) is not None:
@@ -114,6 +142,11 @@ class AcpSession:
             self._connection.respond(request_id, {"outcome": outcome})
 
     # The turn
+
+    @property
+    def live(self) -> bool:
+        """Whether it is still the channel's session, in a process that runs."""
+        return not self._connection.ending and self._connection.sessions.by_channel.get(self.channel_id) is self
 
     @property
     def running(self) -> bool:
@@ -128,7 +161,8 @@ class AcpSession:
 
     def blocks(self, text: str, attachments: list[Attachment]) -> list[dict[str, Any]]:
         """The ACP content blocks for a prompt."""
-        return translate.prompt_blocks(text, attachments, embedded=self._connection.capabilities.embedded)
+        able = self._connection.capabilities
+        return translate.prompt_blocks(text, attachments, embedded=able.embedded, images=able.image)
 
     async def prompt(self, blocks: list[dict[str, Any]]) -> PromptResult:
         """Run one turn; see the contract."""

@@ -22,6 +22,7 @@ from sidekicks_bridge.agents.contract import (
     ToolCallUpdate,
     UsageUpdate,
 )
+from sidekicks_bridge.agents.images import image_block
 from sidekicks_bridge.agents.raw import dicts, integer, is_number, line, listed, record, text
 from sidekicks_bridge.protocol.parts import (
     DiffContent,
@@ -302,9 +303,16 @@ def block_text(content: Any) -> str | None:
     return None
 
 
-def prompt_blocks(words: str, attachments: list[Attachment], *, embedded: bool) -> list[dict[str, Any]]:
-    """The content blocks of a prompt: the text, then each attachment, embedded if the agent takes that, else a link."""
-    return [{"type": "text", "text": words}, *(_attachment_block(item, embedded=embedded) for item in attachments)]
+def prompt_blocks(
+    words: str, attachments: list[Attachment], *, embedded: bool, images: bool = False
+) -> list[dict[str, Any]]:
+    """The content blocks of a prompt: the text, then each attachment: as an image or embedded if the agent takes that,
+    else a link.
+    """
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": words}]
+    for item in attachments:
+        blocks.append((image_block(item) if images else None) or _attachment_block(item, embedded=embedded))
+    return blocks
 
 
 def _attachment_block(item: Attachment, *, embedded: bool) -> dict[str, Any]:

@@ -103,6 +103,7 @@ class TolerantTransport:
         self._rest = bytearray()
         self._overlong = False
         self._chunk: _Joined | None = None
+        self._numbers: dict[int, RequestId] = {}
 
     # Writing: frames go to an outbox, so that they can be sent from synchronous code and never interleave.
 
@@ -113,8 +114,14 @@ class TolerantTransport:
             self._written.set()
 
     async def send(self, message: dict[str, Any]) -> None:
-        """`post`, as the SDK calls it."""
+        """`post`, as the SDK calls it, which numbers requests."""
+        if "method" in message:
+            self._numbers[id(message.get("params"))] = message["id"]
         self.post(message)
+
+    def number_of(self, params: dict[str, Any]) -> RequestId | None:
+        """The id under which the request with these very parameters was sent; told once."""
+        return self._numbers.pop(id(params), None)
 
     async def write_loop(self) -> None:
         """Write the outbox to the agent until `close`, or until the agent stops reading for good."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.protocol.agent_requests import AgentSessions
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.requests import AgentLogs, ConfigView, Empty, Problems, RecentConfigs
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.channels.channel import Channel
+    from sidekicks_bridge.protocol import agent_requests as agent_wire
     from sidekicks_bridge.protocol import requests as wire
 
 
@@ -22,8 +24,7 @@ class AgentRequests:
 
     async def start(self, client: Client, params: wire.AgentRef) -> Empty:
         """`agent/start`."""
-        if client.trusted is False:
-            raise SidekicksError("untrusted", "This folder is not trusted, so no agent is started from it.")
+        _check_trusted(client)
         await self._bridge.agents.start(self._name(params.agent))
         return Empty()
 
@@ -57,6 +58,38 @@ class AgentRequests:
         await channel.sessions.set_option(agent, params.option_id, params.value)
         return Empty()
 
+    async def sessions(self, client: Client, params: agent_wire.ListSessions) -> AgentSessions:
+        """`agent/sessions`."""
+        _check_trusted(client)
+        agent = self._name(params.agent)
+        found = await self._bridge.errands.sessions(agent, params.folder)
+        used = {
+            member.stored.session_id: channel.id
+            for channel in self._bridge.directory.all()
+            for name, member in channel.state.members.items()
+            if name == agent
+        }
+        for session in found:
+            session.channel_id = used.get(session.session_id)
+        return AgentSessions(sessions=found)
+
+    async def delete_session(self, client: Client, params: agent_wire.SessionRef) -> Empty:
+        """`agent/deleteSession`."""
+        _check_trusted(client)
+        await self._bridge.errands.delete_session(self._name(params.agent), params.session_id)
+        return Empty()
+
+    async def pick_up(self, client: Client, params: agent_wire.PickUpSession) -> Empty:
+        """`session/pickUp`."""
+        _check_trusted(client)
+        channel, agent = self._member(params.channel_id, params.agent)
+        if any(turn.agent == agent for turn in channel.turns()):
+            raise SidekicksError("invalidParams", f"@{agent} is answering here. Wait, or cancel that first.")
+        if not await self._bridge.errands.can_pick_up(agent):
+            raise SidekicksError("notSupported", f"@{agent} cannot go on with an earlier session.", {"agent": agent})
+        await channel.sessions.pick_up(agent, params.session_id)
+        return Empty()
+
     def _name(self, agent: str) -> str:
         return self._bridge.directory.agent_name(agent)
 
@@ -66,6 +99,11 @@ class AgentRequests:
         if name not in channel.state.members:
             raise SidekicksError("notMember", f"@{name} is not a member of {channel.state.title}.", {"agent": agent})
         return channel, name
+
+
+def _check_trusted(client: Client) -> None:
+    if client.trusted is False:
+        raise SidekicksError("untrusted", "This folder is not trusted, so no agent is started from it.")
 
 
 class ConfigRequests:

@@ -33,6 +33,9 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
             request_id=permission.request_id,
             text=f"@{permission.agent} asks in {title}: {permission.tool_call.title}",
         )
+    for asked in channel.permissions.forms.all():
+        text = f"@{asked.agent} asks you in {title}: {asked.message}"
+        yield AttentionItem(kind="permission", channel_id=channel.id, agent=asked.agent, text=text)
     for failure in channel.state.failures:
         yield AttentionItem(
             kind="error",

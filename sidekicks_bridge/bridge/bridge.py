@@ -14,6 +14,7 @@ from sidekicks_bridge import paths
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
+from sidekicks_bridge.bridge.mail_tools import MailTools
 from sidekicks_bridge.bridge.sign_ins import SignIns
 from sidekicks_bridge.channels.announced import AnnouncedCommands
 from sidekicks_bridge.channels.directory import Directory
@@ -21,6 +22,7 @@ from sidekicks_bridge.channels.env import Env
 from sidekicks_bridge.channels.journal import Journal
 from sidekicks_bridge.clock import SystemClock
 from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.mail.office import Mail
 from sidekicks_bridge.protocol.events import (
     AgentLog,
     AgentStateChanged,
@@ -37,11 +39,11 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import AgentState, Channel, Permission
+    from sidekicks_bridge.protocol.types import AgentState, Channel, Message, Permission
 
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 1.8
@@ -64,6 +66,8 @@ class Bridge:
         self.clients = Clients()
         self.configuration = Configuration(config_path)
         self.sign_ins = SignIns(self.to_all)
+        self.mail_tools = MailTools(self)
+        self._transcript_problem: str | None = None
         self._attention_count = 0
         self.started_at = self.clock.now()
 
@@ -87,7 +91,9 @@ class Bridge:
         self.announced = AnnouncedCommands(self.journal)
         await self.announced.load(self.store)
         logs = paths.data_dir(path) / "logs" if self.store.persistent else None
-        self.agents = AgentManager(self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs)
+        self.agents = AgentManager(
+            self._task_group, self, self.clock, self.ids, self.clients.read_buffer, logs, self.mail_tools.servers
+        )
         self.errands = Errands(self.agents)
         self.agents.configure(self.configuration.current.agents, self.configuration.current.limits)
         self.env = Env(
@@ -101,10 +107,18 @@ class Bridge:
             spawn=self.spawn,
             to_all=self.to_all,
             channel_changed=self.channel_changed,
+            finished=self._finished,
+            peers=self._peers,
             auth_required=self.sign_ins.required,
             auth_settled=self.sign_ins.settled,
         )
         self.directory = Directory(self.env, self.preferences.read_mark)
+        folder = paths.data_dir(path) if self.store.persistent else None
+        self.mail = Mail(
+            self.env, self.directory, self.started_at, self.clients.are_there, folder, self._transcript_changed
+        )
+        await self.mail.load()
+        self._tell_taken_names()
         await self.directory.load()
         self.spawn(self.directory.run)
         self.spawn(self.journal.retry)
@@ -116,6 +130,8 @@ class Bridge:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""
         self.spawn(self.configuration.watch, self.config_changed)
         self.spawn(self._forget_prompts)
+        self.spawn(self.mail.sweep)
+        self.spawn(self.mail.run_transcript)
         self.spawn(self.configuration.refresh_schema)
 
     async def _forget_prompts(self) -> None:
@@ -130,10 +146,16 @@ class Bridge:
             for channel in self.directory.all():
                 await channel.interrupt()
             await self.agents.aclose()
+            await self.mail.registry.save()
         with anyio.CancelScope(shield=True):
             await self.preferences.file.close()
             await self.recent.file.close()
             await self.store.close()
+
+    @property
+    def pasted(self) -> Path:
+        """The folder of what was pasted into messages."""
+        return paths.data_dir(self.configuration.path) / "attachments"
 
     @property
     def busy(self) -> bool:
@@ -173,6 +195,7 @@ class Bridge:
 
     def channel_changed(self) -> None:
         """A channel was made, changed, deleted, or a message in it finished."""
+        self.mail.channels_changed()
         self.clients.to_all(ChannelsChanged(channels=self.channels()))
         self.attention_changed()
 
@@ -183,11 +206,35 @@ class Bridge:
             self._attention_count = count
             self.clients.to_all(AttentionChanged(count=count))
 
-    def _storage_changed(self, state: StorageState) -> None:
-        self.clients.to_all(StorageChanged(persistent=state.persistent, reason=state.reason))
+    @property
+    def storage(self) -> StorageState:
+        """Whether history is kept, and what is wrong with it or with the transcript."""
+        state = self.journal.state
+        reasons = [reason for reason in (state.reason, self._transcript_problem) if reason is not None]
+        return StorageState(persistent=state.persistent, reason=" ".join(reasons) or None)
+
+    def _storage_changed(self, _state: StorageState) -> None:
+        self.clients.to_all(StorageChanged(persistent=self.storage.persistent, reason=self.storage.reason))
+
+    def _transcript_changed(self) -> None:
+        self._transcript_problem = self.mail.transcript.problem if self.mail.transcript is not None else None
+        self._storage_changed(self.storage)
+
+    def _finished(self, message: Message) -> None:
+        self.mail.arrived(message)
+
+    def _peers(self) -> list[str]:
+        return self.mail.registry.names()
+
+    def _tell_taken_names(self) -> None:
+        """A configuration that takes a registered peer's name has a problem: one name, one participant."""
+        for index, name in self.mail.taken():
+            sentence = f"The agent {name} has the name of a registered peer; rename it, or `sidekicks unregister` that."
+            self.configuration.add_problem(["agents", index, "name"], sentence)
 
     async def config_changed(self) -> None:
         """The configuration was read again: put it in force and say so. Running agents are not touched."""
+        self._tell_taken_names()
         config = self.configuration.current
         self.agents.configure(config.agents, config.limits)
         self.sign_ins.keep_only({spec.name for spec in config.agents})
@@ -212,6 +259,7 @@ class Bridge:
                     origin="builtin" if spec.builtin else "config",
                     commands=self.announced.of(spec.name),
                     sign_in=self.errands.sign_in_methods(spec.name),
+                    takes_images=self.errands.takes_images(spec.name),
                     can_log_out=self.errands.can_log_out(spec.name),
                 )
             )
@@ -238,6 +286,18 @@ class Bridge:
             channel.permission_asked(ask)
         else:
             ask.answer(None)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something: in its channel."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_asked(ask)
+        else:
+            ask.answer("cancel")
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        if channel := self.directory.find(ask.channel_id):
+            channel.elicitation_withdrawn(ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""

@@ -37,9 +37,10 @@ class ChannelRequests:
             channels=bridge.channels(),
             permissions=bridge.open_permissions(),
             turns=[turn for channel in channels for turn in channel.turns()],
-            storage=bridge.journal.state,
+            storage=bridge.storage,
             config=bridge.configuration.state,
             sign_ins=bridge.sign_ins.all(),
+            elicitations=[asked for channel in channels for asked in channel.permissions.forms.all()],
         )
 
     async def create(self, _client: Client, params: wire.CreateChannel) -> ChannelView:
@@ -76,6 +77,7 @@ class ChannelRequests:
         """`channel/update`."""
         channel = self._bridge.directory.get(params.channel_id)
         await self._bridge.directory.update(channel, params.name, params.description, params.root)
+        self._bridge.mail.touched(channel.id)
         return channel.state.view()
 
     async def delete(self, _client: Client, params: wire.DeleteChannel) -> Empty:
@@ -83,6 +85,7 @@ class ChannelRequests:
         channel = self._bridge.directory.get(params.channel_id)
         await self._bridge.directory.delete(channel, params.confirm)
         self._bridge.preferences.forget(channel.id)
+        self._bridge.mail.touched(channel.id)
         return Empty()
 
     async def invite(self, _client: Client, params: wire.ChannelAgent) -> ChannelView:
@@ -95,6 +98,7 @@ class ChannelRequests:
         """`channel/remove`."""
         channel = self._bridge.directory.get(params.channel_id)
         await self._bridge.directory.remove(channel, params.agent)
+        self._bridge.mail.touched(channel.id)
         return channel.state.view()
 
     async def mark_read(self, _client: Client, params: wire.MarkRead) -> Empty:

@@ -43,6 +43,10 @@ class Clients:
         for client in self._clients:
             client.notify(event)
 
+    def are_there(self) -> bool:
+        """Whether anybody is attached."""
+        return bool(self._clients)
+
     def others_can_answer(self, client: Client) -> bool:
         """Whether a client other than this one could answer a permission question."""
         return any(other is not client for other in self._clients)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sidekicks_bridge.bridge.attachments import keep_pasted
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.protocol import requests as wire
-    from sidekicks_bridge.protocol.types import Route
+    from sidekicks_bridge.protocol.agent_requests import AnswerElicitation
+    from sidekicks_bridge.protocol.routes import Route
 
 PAGE_LIMIT = 500
 SEARCH_LIMIT = 200
@@ -47,7 +49,7 @@ class MessageRequests:
             raise SidekicksError("invalidParams", "The message is empty. Write something to send.")
         delivery = await channel.send(
             params.text,
-            params.attachments,
+            await keep_pasted(params.attachments, self._bridge.pasted, self._bridge.ids),
             token=params.client_token,
             folder=client.folder,
             forbidden=_forbidden(channel, client),
@@ -161,8 +163,10 @@ class MessageRequests:
                 "messageNotFound", f"There is no message {params.message_id!r}.", {"messageId": params.message_id}
             )
         channel = self._bridge.directory.get(message.channel_id)
-        if problem := _forbidden(channel, client):
-            raise SidekicksError("untrusted", problem)
+        if forbidden := _forbidden(channel, client):
+            raise SidekicksError("untrusted", forbidden)
+        if message.author.kind == "agent":
+            self._bridge.directory.agent_name(message.author.name or "")
         await channel.retry(message, client.folder)
         return Empty()
 
@@ -171,6 +175,14 @@ class MessageRequests:
         for channel in self._bridge.directory.all():
             if any(open_.request_id == params.request_id for open_ in channel.open_permissions()):
                 return Accepted(accepted=await channel.answer_permission(params.request_id, params.option_id))
+        return Accepted(accepted=False)
+
+    async def answer_elicitation(self, _client: Client, params: AnswerElicitation) -> Accepted:
+        """`elicitation/answer`."""
+        for channel in self._bridge.directory.all():
+            if any(asked.request_id == params.request_id for asked in channel.permissions.forms.all()):
+                accepted = await channel.answer_elicitation(params.request_id, params.action, params.content)
+                return Accepted(accepted=accepted)
         return Accepted(accepted=False)
 
     async def attention(self, _client: Client, _params: wire.Empty) -> Attention:

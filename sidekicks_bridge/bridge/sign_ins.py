@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sidekicks_bridge.protocol.agent_requests import Authenticated, TerminalCommand
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import SignInResolved
-from sidekicks_bridge.protocol.requests import Authenticated, Empty, TerminalCommand
+from sidekicks_bridge.protocol.requests import Empty
 from sidekicks_bridge.protocol.types import SignIn, SignInMethod
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.errands import Errands
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.bridge.client import Client
+    from sidekicks_bridge.protocol import agent_requests as agent_wire
     from sidekicks_bridge.protocol import requests as wire
     from sidekicks_bridge.protocol.base import Wire
 
@@ -66,7 +68,7 @@ class SignInRequests:
     def _errands(self) -> Errands:
         return self._bridge.errands
 
-    async def authenticate(self, client: Client, params: wire.Authenticate) -> Authenticated:
+    async def authenticate(self, client: Client, params: agent_wire.Authenticate) -> Authenticated:
         """`agent/authenticate`."""
         bridge = self._bridge
         if client.trusted is False:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sidekicks_bridge.channels.answer import short
 from sidekicks_bridge.channels.context import text_of
 from sidekicks_bridge.channels.inbox import Inbox
+from sidekicks_bridge.channels.letters import Letters
 from sidekicks_bridge.channels.permissions import OpenPermissions
 from sidekicks_bridge.channels.routing import explain
 from sidekicks_bridge.channels.sessions import Sessions
@@ -27,11 +28,14 @@ from sidekicks_bridge.store.contract import PutMessage, PutTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Literal
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
+    from sidekicks_bridge.channels.letters import Count, Letter, Mail
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
 _TOKENS_KEPT = 256
@@ -47,6 +51,7 @@ class Channel:
         self.sessions = Sessions(self.state, self.inbox)
         self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
         self.voices = Voices(self.state, self.flow, self.permissions)
+        self.letters = Letters(self.state, self.flow)
         self._sent: OrderedDict[str, Delivery] = OrderedDict()
         self._log_loaded = False
 
@@ -58,8 +63,6 @@ class Channel:
     async def run(self) -> None:
         """The channel's task."""
         await self.inbox.serve(self.voices.patience, self.voices.end_late)
-
-    # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
         """Subscribe a client. ``answer`` gets the snapshot in the same step, so that every later event follows it."""
@@ -137,8 +140,6 @@ class Channel:
     def open_permissions(self) -> list[Permission]:
         """The questions that wait here."""
         return self.permissions.all()
-
-    # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def preview(self, text: str, forbidden: str | None) -> Route:
         """Where ``text`` would go; starts nobody."""
@@ -230,8 +231,8 @@ class Channel:
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 
-    async def retry(self, message: Message, folder: str | None) -> None:
-        """Prompt the agent of a failed or interrupted answer anew with the same user's message."""
+    async def retry(self, message: Message, folder: str | None = None) -> None:
+        """Prompt the agent of an answer that did not end as it should anew, with the same user's message."""
         await self.inbox.call(self._retry, message, folder)
 
     async def _retry(self, answer: Message, folder: str | None) -> None:
@@ -240,9 +241,16 @@ class Channel:
         agent = answer.author.name
         if asked is None or agent is None or answer.turn is None or answer.author.kind != "agent":
             raise SidekicksError("messageNotFound", "Only an agent's answer to a message can be tried again.")
+        if answer.turn.stop_reason == "end_turn":
+            raise SidekicksError("invalidParams", f"@{agent} answered that in full. Write again instead.")
+        if any(turn.agent == agent and turn.delivery.message.id == asked.id for turn in self.state.turns):
+            return  # it is being tried again
+        if agent not in self.state.members:
+            raise SidekicksError("notMember", f"@{agent} is no longer a member of {self.state.title}.")
         await self._load_log()
         route = explain(text_of(asked.parts), self.state.routing_view(None))
         command = next((target.command for target in route.to if target.agent == agent), None)
+        command = command if asked.author.kind == "user" else None  # what comes by mail is never a command
         delivery = Delivery(asked, route, folder)
         turn = PendingTurn(env.ids.new(), self.id, agent, command, delivery)
         await env.journal.write(PutTurn(turn.stored()))
@@ -250,7 +258,29 @@ class Channel:
         self.flow.announce()
         self.flow.advance()
 
-    # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
+    async def write(self, letter: Letter) -> Message:
+        """Append what an agent or peer writes; returns when it is durable."""
+        return await self.inbox.call(self._write, letter)
+
+    async def _write(self, letter: Letter) -> Message:
+        await self._load_log()
+        return await self.letters.append(letter)
+
+    async def join(self, name: str, kind: str, most_peers: int | None = None) -> None:
+        """Make an agent or peer a member; raises roomFull when ``most_peers`` are here already."""
+        await self.inbox.call(self.letters.join, name, kind, most_peers)
+
+    async def leave(self, name: str) -> None:
+        """End a peer's membership."""
+        await self.inbox.call(self.letters.leave, name)
+
+    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
+        """Consume a member's unread messages, as many as ``count`` says of them."""
+        return await self.inbox.call(self.letters.take, name, count, keep)
+
+    async def unread(self, name: str, keep: int | None) -> Mail:
+        """A member's unread messages."""
+        return await self.inbox.call(self.letters.unread, name, keep)
 
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""
@@ -283,6 +313,19 @@ class Channel:
         self._asked_no_more()
         return accepted
 
+    async def answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        """Give what an agent asked for, or not; False: too late."""
+        return await self.inbox.call(self._answer_elicitation, request_id, action, content)
+
+    async def _answer_elicitation(
+        self, request_id: str, action: Literal["accept", "decline", "cancel"], content: dict[str, Any]
+    ) -> bool:
+        accepted = self.permissions.forms.answer(request_id, action, content)
+        self._asked_no_more()
+        return accepted
+
     def _asked_no_more(self) -> None:
         """A question is over: without another one the turn goes on."""
         running = self.flow.running
@@ -292,11 +335,12 @@ class Channel:
             self.flow.set_state(running, "tool")
 
     async def cancel_all(self) -> None:
-        """Cancel every turn here."""
+        """Cancel every turn here, and every question."""
         await self.inbox.call(self._cancel_all)
 
     async def _cancel_all(self) -> None:
         await self.flow.cancel(list(self.state.turns))
+        self.permissions.cancel_every()
 
     async def end_turns_of(self, agent: str) -> None:
         """Cancel every turn of an agent here: it was removed or stopped."""
@@ -304,8 +348,6 @@ class Channel:
 
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
-
-    # ── what agents say ──────────────────────────────────────────────────────────────────────────────────────────
 
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
@@ -315,6 +357,18 @@ class Channel:
         """An agent asks for permission here."""
         self.inbox.cast(self.voices.permission_asked, ask)
 
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something here."""
+        self.inbox.cast(self.voices.elicitation_asked, ask)
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        """That is void."""
+        self.inbox.cast(self._withdraw_form, ask)
+
+    def _withdraw_form(self, ask: ElicitationAsk) -> None:
+        self.permissions.forms.withdraw(ask)
+        self._asked_no_more()
+
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         """A question is void."""
         self.inbox.cast(self._withdraw, ask)
@@ -323,12 +377,16 @@ class Channel:
         self.permissions.withdraw(ask)
         self._asked_no_more()
 
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
-
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
         await self.inbox.call(self._interrupt)
+        self.end()
+
+    def end(self) -> None:
+        """Take no more."""
         self.inbox.close()
+        for turn in self.state.turns:
+            turn.over.set()
 
     async def _interrupt(self) -> None:
         await self.voices.end_late(asking=True)

@@ -24,7 +24,7 @@ from sidekicks_bridge.store.contract import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from sidekicks_bridge.channels.env import Env
     from sidekicks_bridge.config.model import ChannelSpec
@@ -41,6 +41,7 @@ class Directory:
         self._env = env
         self._read_mark = read_mark
         self._channels: dict[str, Channel] = {}
+        self._pairs: dict[frozenset[str], Channel] = {}
         self._inbox = Inbox()
 
     async def run(self) -> None:
@@ -71,6 +72,8 @@ class Directory:
     def _add(self, stored: StoredChannel, members: list[StoredMember]) -> Channel:
         channel = Channel(self._env, stored, members)
         self._channels[stored.id] = channel
+        if stored.kind == "pair":
+            self._pairs[frozenset(map(fold, stored.peers))] = channel
         return channel
 
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,10 +147,37 @@ class Directory:
                 return channel
         return None
 
-    async def _store_new(self, stored: StoredChannel, agents: list[str]) -> Channel:
+    async def pair(self, one: tuple[str, str], other: tuple[str, str], root: str | None) -> Channel:
+        """The channel of two participants, given as (name, kind); made on first use, in the folder ``root``."""
+        return await self._inbox.call(self._pair, one, other, root)
+
+    async def _pair(self, one: tuple[str, str], other: tuple[str, str], root: str | None) -> Channel:
+        channel = self.pair_of(one[0], other[0])
+        if channel is None:
+            now = self._env.clock.now()
+            names = sorted((one[0], other[0]), key=fold)
+            stored = StoredChannel(
+                id=self._env.ids.new(), kind="pair", peers=names, root=root, created_at=now, updated_at=now
+            )
+            return await self._store_new(stored, names, dict([one, other]))
+        for name, kind in (one, other):
+            member = channel.state.members.get(name)
+            if member is None or member.stored.kind != kind:
+                await channel.join(name, kind)
+        return channel
+
+    def pair_of(self, one: str, other: str) -> Channel | None:
+        """The channel of two participants, if they ever wrote to each other."""
+        return self._pairs.get(frozenset((fold(one), fold(other))))
+
+    async def _store_new(
+        self, stored: StoredChannel, names: list[str], kinds: Mapping[str, str] | None = None
+    ) -> Channel:
         members = [
-            StoredMember(channel_id=stored.id, name=agent, joined_at=stored.created_at)
-            for agent in dict.fromkeys(agents)
+            StoredMember(
+                channel_id=stored.id, name=name, kind=(kinds or {}).get(name, "agent"), joined_at=stored.created_at
+            )
+            for name in dict.fromkeys(names)
         ]
         made = [] if stored.declared is None else [PutValue(_DECLARED + fold(stored.declared), stored.id)]
         await self._env.journal.write(PutChannel(stored), *[PutMember(member) for member in members], *made)
@@ -220,16 +250,19 @@ class Directory:
         stored = channel.state.stored
         wanted = stored.name or stored.agent or "--".join(stored.peers)
         if fold(confirm.removeprefix("#").removeprefix("@")) != fold(wanted):
+            projected = stored.kind == "pair" or stored.projected
+            kept = "Older commits of its transcript keep it until `sidekicks transcript purge`. " if projected else ""
             raise SidekicksError(
                 "confirmationMissing",
-                f"Deleting {channel.state.title} deletes its history. Repeat {wanted!r} in `confirm` to do it.",
+                f"Deleting {channel.state.title} deletes its history. {kept}Repeat {wanted!r} in `confirm` to do it.",
                 {"confirm": wanted},
             )
         await channel.cancel_all()
         await self._env.journal.write(DeleteChannel(channel.id))
         channel.sessions.forget_all()
-        channel.inbox.close()
+        channel.end()
         del self._channels[channel.id]
+        self._pairs.pop(frozenset(map(fold, stored.peers)), None)
         self._env.channel_changed()
 
     async def invite(self, channel: Channel, agent: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.ids import Ids
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.errors import SidekicksError
+    from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store
 
 
@@ -51,6 +52,10 @@ class Env:
     """Sends an event to every client."""
     channel_changed: Callable[[], None]
     """Tells every client the list of channels anew."""
+    finished: Callable[[Message], None]
+    """A message got its seq (it may not be on disk yet): mail delivers it."""
+    peers: Callable[[], list[str]]
+    """The registered peers' names."""
     auth_required: Callable[[str, str, str | None, SidekicksError], None]
     """An agent (name) wants the user to sign in, in a channel (id), for an answer (id, if there is one)."""
     auth_settled: Callable[[str], object]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.channels.elicitations import OpenElicitations
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import PermissionResolved
 from sidekicks_bridge.protocol.parts import PermissionOutcome
@@ -21,6 +22,8 @@ class OpenPermissions:
     def __init__(self, state: ChannelState) -> None:
         self._state = state
         self._open: dict[str, tuple[Permission, PermissionAsk, Answer]] = {}
+        self.forms = OpenElicitations(state)
+        """What else agents ask for."""
 
     def all(self) -> list[Permission]:
         """The open questions."""
@@ -30,6 +33,7 @@ class OpenPermissions:
         """Announce a question, and answer it at once where the configuration says so (and ``by_rule``)."""
         env = self._state.env
         permission = Permission(
+            about="tool" if by_rule else "silence",
             request_id=env.ids.new(),
             channel_id=self._state.id,
             agent=ask.agent,
@@ -72,10 +76,16 @@ class OpenPermissions:
         for request_id, (_, _, owner) in list(self._open.items()):
             if owner is answer:
                 self._resolve(request_id, None)
+        self.forms.cancel_all(answer)
+
+    def cancel_every(self) -> None:
+        """The channel ends."""
+        for request_id in list(self._open):
+            self._resolve(request_id, None)
 
     def waiting(self, answer: Answer) -> bool:
         """Whether a question of this message waits."""
-        return any(owner is answer for _, _, owner in self._open.values())
+        return self.forms.waiting(answer) or any(owner is answer for _, _, owner in self._open.values())
 
     def _resolve(self, request_id: str, option_id: str | None) -> None:
         permission, ask, answer = self._open.pop(request_id)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Lease, Session
     from sidekicks_bridge.channels.inbox import Inbox
     from sidekicks_bridge.channels.state import ChannelState, MemberState
+    from sidekicks_bridge.store.contract import StoredMember
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +28,11 @@ class Sessions:
         self._state = state
         self._inbox = inbox
         self._live: dict[str, Session] = {}
+        self._picked: set[str] = set()
+        self.tell: Callable[[str, str], Awaitable[None]] = self._untold
+
+    async def _untold(self, _code: str, text: str) -> None:
+        _log.warning("%s: %s", self._state.title, text)
 
     async def open(self, agent: str, lease: Lease, folder: str | None) -> Session:
         """The member's session, opened if need be; runs in the task of a turn (or of *prepare*)."""
@@ -56,6 +62,11 @@ class Sessions:
         """Note the session; the member if it was not already in use. A new one has heard nothing."""
         member = self._member(agent)
         news = self._live.get(agent) is not session
+        if agent in self._picked:
+            self._picked.discard(agent)
+            if session.origin == "fresh":
+                text = f"@{agent} could not go on with the session you picked; this one is new."
+                self._state.env.spawn(self._inbox.call, self.tell, "settings", text)
         self._live[agent] = session
         member.session_root = root
         if news:
@@ -68,19 +79,32 @@ class Sessions:
         return member if news else None
 
     async def _restore_settings(self, member: MemberState, session: Session) -> None:
-        """Set anew what the user chose for this channel; an agent that refuses only loses the choice."""
+        """Set anew what the user chose for this channel; what the agent refuses is said, and the turn goes on.
+
+        A choice that it no longer offers is forgotten.
+        """
         stored = member.stored
-        steps: list[Callable[[], Awaitable[None]]] = []
+        steps: list[tuple[str, Callable[[], Awaitable[None]]]] = []
         if stored.mode is not None:
-            steps.append(partial(session.set_mode, stored.mode))
+            steps.append(("mode", partial(session.set_mode, stored.mode)))
         if stored.model is not None:
-            steps.append(partial(session.set_model, stored.model))
-        steps += [partial(session.set_option, option_id, value) for option_id, value in stored.options.items()]
-        for step in steps:
+            steps.append(("model", partial(session.set_model, stored.model)))
+        steps += [(name, partial(session.set_option, name, value)) for name, value in stored.options.items()]
+        for what, step in steps:
             try:
                 await step()
             except SidekicksError as error:
-                _log.warning("%s in %s: %s", stored.name, self._state.title, error.message)
+                if error.code == "agentExited":
+                    raise
+                await self._inbox.call(self._refused, stored, what, error)
+
+    async def _refused(self, stored: StoredMember, what: str, error: SidekicksError) -> None:
+        if error.code == "invalidParams":
+            stored.mode = None if what == "mode" else stored.mode
+            stored.model = None if what == "model" else stored.model
+            stored.options = {name: value for name, value in stored.options.items() if name != what}
+            await self._state.env.journal.keep(PutMember(stored))
+        await self.tell("settings", f"Your choice of {what} for @{stored.name} was not taken: {error.message}")
 
     async def set_mode(self, agent: str, mode_id: str | None, model_id: str | None) -> None:
         """Set (and remember for this channel) a mode or legacy model; without a session it is set when one opens."""
@@ -112,12 +136,21 @@ class Sessions:
 
     def live(self, agent: str) -> Session | None:
         """The session the agent has open in its running process."""
-        member = self._state.members.get(agent)
         session = self._live.get(agent)
-        if member is None or session is None:
-            return None
-        origin = self._state.env.agents.session_origin(agent, self._state.id, None)
-        return session if origin == "resumed" else None
+        return session if agent in self._state.members and session is not None and session.live else None
+
+    async def pick_up(self, agent: str, session_id: str) -> None:
+        """The next prompt goes on with a session that the agent remembers; it has not seen this channel."""
+        await self._inbox.call(self._pick_up, agent, session_id)
+
+    async def _pick_up(self, agent: str, session_id: str) -> None:
+        self.forget(agent)
+        member = self._state.members[agent]
+        member.reset_session(session_id)
+        member.stored.fresh = False
+        self._picked.add(agent)
+        await self._state.env.journal.keep(PutMember(member.stored))
+        self._state.env.channel_changed()
 
     def forget(self, agent: str) -> None:
         """Close the agent's session here; its next prompt is fresh."""

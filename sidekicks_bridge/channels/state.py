@@ -6,16 +6,17 @@ Owned by the channel's task. Answers questions about itself; does no I/O and dec
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
-from sidekicks_bridge.protocol.types import Channel, Member, Modes, SessionOption, Usage, WaitsFor
+from sidekicks_bridge.protocol.types import Channel, Member, Usage, WaitsFor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sidekicks_bridge.channels.announced import Settings
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.base import Wire
@@ -44,9 +45,7 @@ class MemberState:
     """A member, with what its session offers (known once it has run in this bridge)."""
 
     stored: StoredMember
-    modes: Modes | None = None
-    models: Modes | None = None
-    options: list[SessionOption] = field(default_factory=list)
+    settings: Settings | None = None
     usage: Usage | None = None
     session_root: str | None = None
     origin: SessionOrigin = "resumed"
@@ -54,20 +53,22 @@ class MemberState:
     def reset_session(self, session_id: str | None) -> None:
         """A session that has heard nothing: everything counts as unseen (design rule 6)."""
         self.stored.session_id = session_id
+        self.stored.read = max(self.stored.read, self.stored.cursor)
         self.stored.cursor = 0
         self.stored.heard = []
         self.stored.fresh = True
 
-    def view(self) -> Member:
-        """The member as clients see it."""
+    def view(self, announced: Settings) -> Member:
+        """The member as clients see it; ``announced``: what the agent's sessions offered before this bridge."""
+        settings = self.settings or announced.chosen(self.stored)
         return Member(
             name=self.stored.name,
             kind="peer" if self.stored.kind == "peer" else "agent",
             joined_at=self.stored.joined_at,
             last_seen=self.stored.cursor,
-            modes=self.modes,
-            models=self.models,
-            options=self.options,
+            modes=settings.modes,
+            models=settings.models,
+            options=settings.options,
             usage=self.usage,
         )
 
@@ -90,6 +91,8 @@ class ChannelState:
         self._log: deque[Utterance] = deque(maxlen=LOG_MESSAGES)
         self._log_from = 1
         self._spoke: dict[str, int] = {}
+        self.prompted: dict[str, Message] = {}
+        """Each agent's last prompt here: what it does since then, it does because of that message."""
 
     @property
     def id(self) -> str:
@@ -99,6 +102,8 @@ class ChannelState:
     @property
     def title(self) -> str:
         """How people name it: ``#general``, ``@scout``."""
+        if self.stored.kind == "pair":
+            return " ↔ ".join(self.stored.peers)
         return f"@{self.stored.agent}" if self.stored.kind == "direct" else f"#{self.stored.name}"
 
     def view(self) -> Channel:
@@ -114,7 +119,7 @@ class ChannelState:
             root=stored.root,
             created_at=stored.created_at,
             updated_at=stored.updated_at,
-            members=[member.view() for member in self.members.values()],
+            members=[member.view(self.env.announced.settings(name)) for name, member in self.members.items()],
             unread=self.unread,
             last_message_at=self.last_message_at,
         )
@@ -139,12 +144,16 @@ class ChannelState:
         """Set the recent log from the store's newest messages; ``complete``: there are none older."""
         self._log.clear()
         for message in messages:
-            self.remember(message)
+            self._note(message)
         first = messages[0].seq if messages else None
         self._log_from = 1 if complete or first is None else first
 
     def remember(self, message: Message) -> None:
-        """A message was finished: context and routing know it from now on."""
+        """A message was finished: context, routing and mail know it from now on."""
+        self._note(message)
+        self.env.finished(message)
+
+    def _note(self, message: Message) -> None:
         if message.author.kind == "agent":
             self._spoke[message.author.name or ""] = message.seq or 0
         if said := utterance(message):
@@ -173,12 +182,14 @@ class ChannelState:
 
     def routing_view(self, forbidden: str | None) -> RoutingView:
         """What routing needs to know of this channel now."""
+        members = [name for name, member in self.members.items() if member.stored.kind == "agent"]
+        agents = [spec.name for spec in self.env.config().agents]
         return RoutingView(
-            agents=[spec.name for spec in self.env.config().agents],
-            members=[name for name, member in self.members.items() if member.stored.kind == "agent"],
+            agents=[agent for agent in agents if agent in members] if self.stored.kind == "pair" else agents,
+            members=members,
             prospect=self._prospect,
             direct=self.stored.agent if self.stored.kind == "direct" else None,
-            peers=[name for name, member in self.members.items() if member.stored.kind == "peer"],
+            peers=self.env.peers(),
             commands=self.env.announced.names(),
             last_active=self.turns[-1].agent if self.turns else self._last_author(),
             forbidden=forbidden,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.agents.contract import PromptResult
 from sidekicks_bridge.channels.answer import Answer, short
-from sidekicks_bridge.channels.context import build, text_of
+from sidekicks_bridge.channels.context import THE_USER, build, text_of
 from sidekicks_bridge.channels.silence import Silence
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageRemoved, MessageUpdated, TurnChanged
@@ -51,6 +51,7 @@ class TurnFlow:
         self._permissions = permissions
         self._sessions = sessions
         self._running: PendingTurn | None = None
+        sessions.tell = self.tell
         self.silence = Silence(state, inbox, permissions, self)
 
     @property
@@ -170,6 +171,13 @@ class TurnFlow:
             state="finished",
         )
 
+    async def tell(self, code: str, text: str) -> None:
+        """A system message, now."""
+        message = self.system_message(code, text)
+        self._state.remember(message)
+        await self._state.env.journal.keep(PutMessage(message))
+        self._state.emit(MessageUpdated(channel_id=self._state.id, message=message))
+
     def new_answer(self, agent: str, in_reply_to: str | None, turn: MessageTurn) -> Answer:
         """A streaming message of ``agent``."""
         env = self._state.env
@@ -196,14 +204,17 @@ class TurnFlow:
         present = state.members[turn.agent]
         member = present.stored
         message = turn.delivery.message
+        state.prompted[turn.agent] = message
         if turn.command is None:
             unseen, earlier = state.unseen(member, message.seq)
+            to_come = {other.delivery.message.seq for other in state.turns if other.agent == turn.agent}
             context = build(
-                unseen,
+                [said for said in unseen if said.seq not in to_come],
                 text_of(message.parts),
                 where=state.stored.name if state.stored.kind == "named" else None,
                 limits=state.context_limits(),
                 earlier=earlier,
+                writer=_writer(message),
             )
             text, shown, cut = context.text, context.unseen, context.cut
         else:
@@ -335,6 +346,11 @@ class TurnFlow:
     def _touched(self, now: str) -> PutChannel:
         self._state.stored.updated_at = now
         return PutChannel(self._state.stored)
+
+
+def _writer(message: Message) -> str:
+    """Who a prompt's text is from, as its frame says it (design: Mentions)."""
+    return f"{message.author.name} (not the user)" if message.author.kind in ("agent", "peer") else THE_USER
 
 
 def _no_text(agent: str, reason: str) -> str:

@@ -13,11 +13,12 @@ from sidekicks_bridge.agents.contract import (
     ToolCallUpdate,
     UsageUpdate,
 )
+from sidekicks_bridge.channels.announced import Settings
 from sidekicks_bridge.protocol.events import CommandsChanged, MessageUpdated, SessionChanged, UsageChanged
 from sidekicks_bridge.protocol.types import MessageTurn
 
 if TYPE_CHECKING:
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.answer import Answer
     from sidekicks_bridge.channels.permissions import OpenPermissions
     from sidekicks_bridge.channels.state import ChannelState
@@ -120,23 +121,38 @@ class Voices:
                 UsageChanged(channel_id=self._state.id, agent=agent, used=usage.used, size=usage.size, cost=usage.cost)
             )
         elif member is not None:
-            member.modes = update.modes or member.modes
-            member.models = update.models or member.models
-            member.options = member.options if update.options is None else update.options
+            old = member.settings or Settings()
+            new = member.settings = Settings(
+                modes=update.modes or old.modes,
+                models=update.models or old.models,
+                options=old.options if update.options is None else update.options,
+            )
+            self._state.env.spawn(self._state.env.announced.learn_settings, agent, new)
             self._state.emit(
                 SessionChanged(
-                    channel_id=self._state.id,
-                    agent=agent,
-                    modes=member.modes,
-                    models=member.models,
-                    options=member.options,
+                    channel_id=self._state.id, agent=agent, modes=new.modes, models=new.models, options=new.options
                 )
             )
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        """An agent asks the user for something here."""
+        running = self._flow.running
+        mine = running is not None and running.agent == ask.agent
+        if running is None or not mine:
+            self._permissions.forms.ask(ask, None)
+        elif running.cancelled:
+            ask.answer("cancel")
+        else:
+            self._flow.silence.heard(running)
+            self._permissions.forms.ask(ask, running.answer)
+            self._flow.set_state(running, "awaitingPermission")
 
     def permission_asked(self, ask: PermissionAsk) -> None:
         """An agent asks for permission here."""
         running = self._flow.running
         mine = running is not None and running.agent == ask.agent
+        if running is not None and mine:
+            self._flow.silence.heard(running)
         answer = running.answer if running is not None and mine else self._late_answer(ask.agent, ask.tool_call)
         if answer is None or (running is not None and mine and running.cancelled):
             ask.answer(None)

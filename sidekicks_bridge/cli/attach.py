@@ -5,7 +5,6 @@ Owns the way there (lock, socket, hub on demand) and the order of the goodbye; w
 
 from __future__ import annotations
 
-import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,9 @@ import anyio
 import anyio.to_thread
 from anyio.abc import SocketAttribute
 
-from sidekicks_bridge import endpoint, ownership
-from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
+from sidekicks_bridge import endpoint
+from sidekicks_bridge.cli.client import BridgeClient
+from sidekicks_bridge.cli.reach import PATIENCE, BridgeGone, reach
 from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, only
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from anyio.abc import SocketStream, TaskGroup
-
-PATIENCE = 30.0
-_STEP = 0.02
 
 
 def connection(
@@ -145,38 +142,6 @@ async def _greet(
 async def _close(stream: SocketStream) -> None:
     with anyio.CancelScope(shield=True):
         await stream.aclose()
-
-
-def reach(config_path: Path, start: bool) -> str:
-    """The socket of the owner, started if need be; waits until it listens. Raises BridgeGone."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        holder = ownership.running(config_path)
-        if holder is None:
-            if not start:
-                raise BridgeGone("No bridge is running for this configuration.")
-            from sidekicks_bridge.cli.hub import HubFailed, start_hub
-
-            try:
-                start_hub(config_path)
-            except HubFailed as failed:
-                raise BridgeGone(str(failed)) from failed
-        elif problem := ownership.other_version(holder):
-            raise BridgeGone(problem)
-        elif holder.socket is not None and _listens(holder.socket):
-            return holder.socket
-        time.sleep(_STEP)
-    raise BridgeGone(
-        f"No bridge came up within {PATIENCE:.0f} seconds. `sidekicks hub --config {config_path}` shows why."
-    )
-
-
-def _listens(place: str) -> bool:
-    try:
-        endpoint.connect(place).close()
-    except OSError:
-        return False
-    return True
 
 
 async def _converse(client: BridgeClient) -> None:

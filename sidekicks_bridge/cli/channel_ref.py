@@ -39,6 +39,9 @@ async def find_channel(client: BridgeClient, state: State, ref: str) -> Channel:
         for channel in state.channels:
             if channel.kind == "named" and (channel.name or "").casefold() == name.casefold():
                 return channel
+    for channel in state.channels:
+        if channel.kind == "pair" and "--".join(channel.peers).casefold() == ref.casefold():
+            return channel
     if mark != "#":
         for agent in state.agents:
             if agent.name.casefold() == name.casefold():

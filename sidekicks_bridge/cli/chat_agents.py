@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
 
+from sidekicks_bridge.cli.chat_forms import ChatForms
 from sidekicks_bridge.cli.picker import Item, Question
 from sidekicks_bridge.cli.sign_in import run_here, sign_in
 from sidekicks_bridge.cli.style import DIM, OK, WARN, Line
 from sidekicks_bridge.cli.text import one_line
-from sidekicks_bridge.protocol.requests import AgentRef, Empty
+from sidekicks_bridge.protocol.requests import AgentRef, Empty, MessageRef, SetMode, SetOption, State
+from sidekicks_bridge.protocol.types import OptionChoice, SessionOption
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from sidekicks_bridge.cli.chat_app import ChatApp
-    from sidekicks_bridge.protocol.requests import TerminalCommand
+    from sidekicks_bridge.protocol.agent_requests import TerminalCommand
     from sidekicks_bridge.protocol.types import SignInMethod
 
 
@@ -25,11 +27,28 @@ class ChatAgents:
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
+        self._forms = ChatForms(app)
 
     def menu(self) -> None:
-        """Everything that can be done about the agents here."""
-        items = [*self._sign_ins(), *self._processes()]
+        """Everything that can be done about the agents here, as they are now."""
+        self._app.do(self._menu)
+
+    async def _menu(self) -> None:
+        state = await self._app.client.request("sidekicks/state/get", Empty(), State)
+        self._app.model.refresh(state)
+        items = [*self._forms.items(), *self._sign_ins(), *self._retries(), *self._settings(), *self._processes()]
         self._app.ask(Question("Agents", items))
+
+    def _retries(self) -> Iterator[Item]:
+        names = self._app.model.names
+        for agent, message in self._app.model.failed.items():
+            why = message.turn.stop_reason if message.turn else ""
+            line: Line = [("", "ask again "), names.span(agent), (DIM, f"  its answer ended: {why}")]
+
+            async def go(message_id: str = message.id) -> None:
+                await self._app.client.request("sidekicks/turn/retry", MessageRef(message_id=message_id), Empty)
+
+            yield Item(line, f"ask again {agent}", go)
 
     def _members(self) -> list[str]:
         channel, names = self._app.model.channel, self._app.model.names
@@ -62,6 +81,61 @@ class ChatAgents:
     async def _run(self, command: TerminalCommand) -> int:
         """The command gets the terminal; the conversation comes back when it has ended."""
         return await run_in_terminal(lambda: run_here(command), in_executor=True)
+
+    def _settings(self) -> Iterator[Item]:
+        """What each member's session can be set to, with what it is now."""
+        channel = self._app.model.channel
+        for member in channel.members if channel else []:
+            for name, modes in (("mode", member.modes), ("model", member.models)):
+                if modes is not None and modes.available:
+                    choices = [OptionChoice(value=one.id, name=one.name) for one in modes.available]
+                    option = SessionOption(
+                        id=name, name=name.capitalize(), kind="select", value=modes.current, choices=choices
+                    )
+                    yield self._setting(member.name, option, name)
+            for option in member.options:
+                if option.kind != "other":
+                    yield self._setting(member.name, option, "option")
+
+    def _setting(self, agent: str, option: SessionOption, how: str) -> Item:
+        names = self._app.model.names
+        now = next((one.name for one in option.choices if one.value == option.value), None)
+        shown = now or {True: "on", False: "off"}.get(option.value is True, "")
+        line: Line = [names.span(agent), ("", f": {one_line(option.name, 40)} "), (DIM, f"is {one_line(shown, 40)}")]
+
+        async def go() -> None:
+            if option.kind == "boolean":
+                await self._set(agent, option.id, how, option.value is not True)
+                return
+            items = [self._choice(agent, option, one, how) for one in option.choices]
+            self._app.ask(Question(f"{names.title(agent)}: {one_line(option.name, 40)}", items))
+
+        return Item(line, f"{agent} {option.name}", go)
+
+    def _choice(self, agent: str, option: SessionOption, choice: OptionChoice, how: str) -> Item:
+        line: Line = [(OK if choice.value == option.value else "", one_line(choice.name, 60))]
+        for more in (choice.group, choice.description):
+            if more:
+                line.append((DIM, f"  {one_line(more, 60)}"))
+
+        async def go() -> None:
+            await self._set(agent, option.id, how, choice.value)
+
+        return Item(line, f"{choice.group or ''} {choice.name}", go)
+
+    async def _set(self, agent: str, option_id: str, how: str, value: str | bool) -> None:
+        channel_id = self._app.channel_id()
+        if channel_id is None:
+            return
+        if how == "option":
+            option = SetOption(channel_id=channel_id, agent=agent, option_id=option_id, value=value)
+            await self._app.client.request("sidekicks/session/setOption", option, Empty)
+        else:
+            mode_id, model_id = (str(value), None) if how == "mode" else (None, str(value))
+            mode = SetMode(channel_id=channel_id, agent=agent, mode_id=mode_id, model_id=model_id)
+            await self._app.client.request("sidekicks/session/setMode", mode, Empty)
+        said = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+        self._app.model.say(f"{self._app.model.names.title(agent)}: {option_id} is {one_line(str(said))} now.", DIM)
 
     def _processes(self) -> Iterator[Item]:
         names, waiting = self._app.model.names, self._app.model.sign_ins

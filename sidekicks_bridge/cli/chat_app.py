@@ -44,7 +44,7 @@ from sidekicks_bridge.protocol.requests import (
     SentMessage,
 )
 from sidekicks_bridge.protocol.requests import State as BridgeState
-from sidekicks_bridge.protocol.types import Permission, SignIn
+from sidekicks_bridge.protocol.types import Elicitation, Permission, SignIn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -131,7 +131,7 @@ class ChatApp:
     def event(self, name: str, raw: bytes) -> None:
         """The client's callback: one notification of the bridge."""
         event = self.model.event(name, raw)
-        if isinstance(event, Permission | SignIn):
+        if isinstance(event, Permission | SignIn | Elicitation):
             self.screen.app.output.bell()
         if isinstance(event, Permission):
             if event.channel_id == self.channel_id():

@@ -22,7 +22,7 @@ HELP = (
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
     ("Ctrl+T", "invite and remove agents"),
-    ("Ctrl+G", "the agents: sign in, restart, stop"),
+    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, modes, models and options, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),

@@ -19,7 +19,7 @@ from sidekicks_bridge.cli.text import one_line, short_path
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.protocol import events
 from sidekicks_bridge.protocol.parts import TextPart
-from sidekicks_bridge.protocol.types import Permission, SignIn, Usage
+from sidekicks_bridge.protocol.types import Elicitation, Permission, SignIn, Usage
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
@@ -41,6 +41,10 @@ class ChatModel:
         self.turns: list[Turn] = []
         self.queued: dict[str, Message] = {}
         self.desk = permissions.PermissionDesk()
+        self.failed: dict[str, Message] = {}
+        """Each agent's last message here, if it did not end as it should."""
+        self.forms: dict[str, Elicitation] = {}
+        """What agents ask for, in all channels, by request."""
         self.sign_ins: dict[str, SignIn] = {}
         self.storage: str | None = None
         self.problems = 0
@@ -58,14 +62,19 @@ class ChatModel:
     def know(self, state: State) -> None:
         """Everything outside channels, at the start and whenever a new bridge was attached to."""
         self.detached = None
-        self.names.know(state.agents)
-        self._know_channels(state.channels)
+        self.refresh(state)
         self.desk.keep({question.request_id for question in state.permissions})
         for question in state.permissions:
             self.desk.add(question)
+        self.forms = {asked.request_id: asked for asked in state.elicitations}
         self.sign_ins = {needed.agent: needed for needed in state.sign_ins}
         self.storage = None if state.storage.persistent else state.storage.reason or "it is in memory"
         self.problems = len(state.config.problems)
+
+    def refresh(self, state: State) -> None:
+        """The agents and channels as they are now."""
+        self.names.know(state.agents)
+        self._know_channels(state.channels)
 
     def opened(self, snapshot: OpenedChannel) -> None:
         """A channel was opened (or opened again): print what was not printed yet and go on from there."""
@@ -91,6 +100,7 @@ class ChatModel:
                 self._ended = None
         else:
             self._views = []
+            self.failed = {}
             self._out += self._title(snapshot)
             self.earliest = next((message.seq for message in messages if message.seq is not None), self.earliest)
         for message in messages:
@@ -189,6 +199,7 @@ class ChatModel:
             self.channel = self.channels.get(self.channel.id, self.channel)
 
     def _message(self, message: Message) -> None:
+        self._note_end(message)
         if message.id in self._printed:
             return
         view = next((view for view in self._views if view.message.id == message.id), None)
@@ -199,6 +210,14 @@ class ChatModel:
         else:
             self.queued.pop(message.id, None)
             self._views.append(MessageView(message, self.names, self._root(), self.columns))
+
+    def _note_end(self, message: Message) -> None:
+        agent = message.author.name
+        if message.author.kind != "agent" or agent is None:
+            return
+        self.failed.pop(agent, None)
+        if message.turn is not None and message.turn.stop_reason not in (None, "end_turn") and message.in_reply_to:
+            self.failed[agent] = message
 
     def _here(self, event: Wire) -> None:
         """An event of the channel on screen."""
@@ -215,6 +234,10 @@ class ChatModel:
             self.turns = event.turns
         elif isinstance(event, events.UsageChanged):
             self._usage[event.agent] = render.usage_text(Usage(used=event.used, size=event.size, cost=event.cost))
+        elif isinstance(event, events.SessionChanged) and self.channel is not None:
+            for member in self.channel.members:
+                if member.name == event.agent:
+                    member.modes, member.models, member.options = event.modes, event.models, event.options
         elif isinstance(event, events.ChannelDesynced):
             self.desynced = True
 
@@ -224,6 +247,10 @@ class ChatModel:
             self.desk.add(event)
         elif isinstance(event, events.PermissionResolved):
             self.desk.close(event.request_id)
+        elif isinstance(event, Elicitation):
+            self.forms[event.request_id] = event
+        elif isinstance(event, events.ElicitationResolved):
+            self.forms.pop(event.request_id, None)
         elif isinstance(event, SignIn):
             self.sign_ins[event.agent] = event
             if agent := self.names.agents.get(event.agent):
@@ -284,6 +311,11 @@ class ChatModel:
                 f"{self.names.title(other.agent)} asks for permission in {slug(where) if where else 'another channel'}"
             )
             lines.append([(WARN, "◆ " + text), (DIM, "  Ctrl-O goes there")])
+        for asked in list(self.forms.values())[:3]:
+            words = one_line(asked.message, 200)
+            lines.append(
+                [(WARN, "◆ "), self.names.span(asked.agent), ("", f" asks: {words}"), (DIM, "  Ctrl-G answers")]
+            )
         for agent in list(self.sign_ins)[:3]:
             lines.append(
                 [(WARN, "◆ "), self.names.span(agent), ("", " wants you to sign in"), (DIM, "  Ctrl-G signs in")]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import msgspec
 
+from sidekicks_bridge.cli.reach import BridgeGone as BridgeGone  # said by those who talk as by those who connect
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
 from sidekicks_bridge.protocol.base import encode
@@ -47,10 +48,6 @@ class _Frame(msgspec.Struct):
     params: msgspec.Raw = msgspec.Raw(b"null")
     result: msgspec.Raw = msgspec.Raw(b"null")
     error: ReplyError | None = None
-
-
-class BridgeGone(Exception):
-    """The bridge ended or was never reached; the message says why and what to do."""
 
 
 class BridgeError(Exception):

@@ -76,14 +76,14 @@ def _own(config_path: Path, given: Namespace, ready: Callable[[], None]) -> int:
     if claimed.held is None:
         print(f"sidekicks hub: {claimed.reason}", file=sys.stderr)
         return 1
-    from sidekicks_bridge.cli.serve import start_logging
+    from sidekicks_bridge.cli.serve import end, start_logging
 
     start_logging(given.log_level)
     import anyio
 
     from sidekicks_bridge.server.owner import Owner
 
-    return anyio.run(Owner(config_path, claimed.held).serve_hub, given.idle, ready)
+    return end(anyio.run(Owner(config_path, claimed.held).serve_hub, given.idle, ready))
 
 
 def _nothing() -> None:

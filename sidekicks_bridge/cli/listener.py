@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.parts import Part
     from sidekicks_bridge.protocol.requests import SentMessage, State
-    from sidekicks_bridge.protocol.types import Message, Route
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Message
 
 _WANTED: dict[str, type[Wire]] = {
     event.name: event.params
@@ -174,6 +175,9 @@ class PlainListener:
 
     async def _answer(self, client: BridgeClient, question: Permission) -> None:
         """Answer a permission question as `--allow` says, naming it on stderr."""
+        if question.about == "silence":
+            self._tell(f"{safe(question.tool_call.title)}; waiting on (Ctrl-C ends it)")
+            return
         kind = "allow_once" if self._allow else "reject_once"
         chosen = next((option.option_id for option in question.options if option.kind == kind), None)
         did = ("allowed once" if self._allow else "rejected") if chosen else "cancelled: it offers no answer for once"

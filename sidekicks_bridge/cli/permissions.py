@@ -79,7 +79,8 @@ class PermissionDesk:
 def card(question: Permission, names: Names, root: str | None, columns: int, rows: int) -> list[Line]:
     """The question as it stands in the live area, about ``rows`` lines high."""
     tool = question.tool_call
-    head: Line = [(WARN, "◆ "), names.span(question.agent), (BOLD, " asks for permission: ")]
+    asks = " asks for permission: " if question.about == "tool" else ": "
+    head: Line = [(WARN, "◆ "), names.span(question.agent), (BOLD, asks)]
     lines = wrap([*head, ("", one_line(tool.title))], columns, [("", "  ")])
     lines += indented(render.subject_lines(tool, root, columns - 4, rows), [("", "    ")])
     keys: Line = []

@@ -19,7 +19,7 @@ _ENDED = {"completed": (OK, "✓"), "failed": (ERROR, "✗"), "cancelled": (DIM,
 _STEPS = {"completed": (OK, "☑ "), "in_progress": (WARN, "▸ ")}
 _STOPS = {
     "cancelled": (DIM, "■ cancelled"),
-    "interrupted": (WARN, "■ interrupted; send the message again to go on"),
+    "interrupted": (WARN, "■ interrupted; Ctrl-G asks again"),
     "refusal": (WARN, "■ the agent declined to go on"),
     "max_tokens": (WARN, "■ stopped at its token limit; ask it to go on"),
     "max_turn_requests": (WARN, "■ stopped at its limit of requests; ask it to go on"),
@@ -31,7 +31,7 @@ _ADVICE = {
     "agentExited": "Send again: it is started anew.",
     "agentProtocol": "Send again; if it stays so, check its command and version.",
     "noSlot": "Send again when another agent is idle.",
-    "turnFailed": "Send again to retry.",
+    "turnFailed": "Ctrl-G asks again.",
 }
 
 

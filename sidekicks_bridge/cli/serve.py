@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from sidekicks_bridge import endpoint
 from sidekicks_bridge.config.locate import Location, ensure, locate
@@ -64,7 +64,7 @@ def _serve(path: Path, level: str, first: bytes, rest: bytes) -> int:
     for _ in range(_ATTEMPTS):
         claimed = _claim(path)
         if claimed.connection is None:
-            return _own(path, claimed, level, first, rest)
+            _own(path, claimed, level, first, rest)
         from sidekicks_bridge.relay import relay
 
         if (code := relay(claimed.connection, frame(first) + rest)) is not None:
@@ -87,7 +87,7 @@ def _claim(path: Path) -> Claim:
     return claim(path)
 
 
-def _own(path: Path, claimed: Claim, level: str, first: bytes, rest: bytes) -> int:
+def _own(path: Path, claimed: Claim, level: str, first: bytes, rest: bytes) -> NoReturn:
     gc.disable()  # hundreds of modules are about to be imported; collecting meanwhile finds nothing
     start_logging(level)
     import anyio
@@ -96,7 +96,16 @@ def _own(path: Path, claimed: Claim, level: str, first: bytes, rest: bytes) -> i
 
     gc.enable()
     gc.freeze()
-    return anyio.run(Owner(path, claimed.held, claimed.reason).serve_stdio, first, rest, 0, 1)
+    end(anyio.run(Owner(path, claimed.held, claimed.reason).serve_stdio, first, rest, 0, 1))
+
+
+def end(code: int) -> NoReturn:
+    """End this owner at once: all that is kept is on disk, and taking Python apart can take longer than its agents."""
+    import logging
+
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def start_logging(level: str) -> None:

@@ -6,13 +6,13 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.protocol.requests import Authenticate, Authenticated
+from sidekicks_bridge.protocol.agent_requests import Authenticate, Authenticated
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sidekicks_bridge.cli.client import BridgeClient
-    from sidekicks_bridge.protocol.requests import TerminalCommand
+    from sidekicks_bridge.protocol.agent_requests import TerminalCommand
 
 
 async def sign_in(

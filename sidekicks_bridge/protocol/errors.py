@@ -38,6 +38,15 @@ ErrorCode = Literal[
     "pathOutsideWorkspace",
     "notSupported",
     "shuttingDown",
+    "unauthorized",
+    "peerNotFound",
+    "nameTaken",
+    "roomFull",
+    "readPending",
+    "waitCircle",
+    "messagingRefused",
+    "timeout",
+    "closed",
 ]
 
 ERROR_CODES: dict[ErrorCode, str] = {
@@ -65,6 +74,15 @@ ERROR_CODES: dict[ErrorCode, str] = {
     "pathOutsideWorkspace": "The path lies outside the session's root.",
     "notSupported": "This is not supported (yet).",
     "shuttingDown": "The bridge is stopping.",
+    "unauthorized": "Mail: the caller is not registered, or its signature or token does not hold.",
+    "peerNotFound": "Mail: no agent or registered peer has that name.",
+    "nameTaken": "Mail: the name is an agent's, or another key's.",
+    "roomFull": "Mail: the room has as many peers as it may.",
+    "readPending": "Mail: the caller already waits on that channel.",
+    "waitCircle": "Mail: whom the caller asks waits, directly or through others, for the caller.",
+    "messagingRefused": "Mail: agents may not write to each other here (`messaging.agents`).",
+    "timeout": "Mail: nothing came within the time.",
+    "closed": "Mail: the registration, membership or channel ended while the caller waited.",
 }
 
 RETRYABLE: frozenset[ErrorCode] = frozenset(

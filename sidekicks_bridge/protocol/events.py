@@ -13,6 +13,7 @@ from sidekicks_bridge.protocol.types import (
     Channel,
     Command,
     Cost,
+    Elicitation,
     Message,
     Modes,
     Permission,
@@ -106,6 +107,14 @@ class DraftChanged(Wire, kw_only=True):
     text: str
 
 
+class ElicitationResolved(Wire, kw_only=True):
+    """What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere."""
+
+    request_id: str
+    channel_id: str
+    outcome: Literal["accepted", "declined", "cancelled"]
+
+
 class ChannelsChanged(Wire, kw_only=True):
     """All channels."""
 
@@ -185,6 +194,8 @@ EVENTS: tuple[Event, ...] = (
     Event("sidekicks/permission/requested", Permission, "all", "An agent asks for permission."),
     Event("sidekicks/permission/resolved", PermissionResolved, "all", "A permission was answered or cancelled."),
     Event("sidekicks/draft/changed", DraftChanged, "others", "Another client changed the composer's text."),
+    Event("sidekicks/elicitation/requested", Elicitation, "all", "An agent asks the user for something."),
+    Event("sidekicks/elicitation/resolved", ElicitationResolved, "all", "That was answered or withdrawn."),
     Event("sidekicks/channels/changed", ChannelsChanged, "all", "The whole list of channels."),
     Event("sidekicks/agent/state", AgentStateChanged, "all", "An agent's process changed state."),
     Event("sidekicks/agent/log", AgentLog, "asked", "A line of an agent's stderr."),

@@ -5,14 +5,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sidekicks_bridge.protocol.agent_requests import (
+    AgentSessions,
+    AnswerElicitation,
+    Authenticate,
+    Authenticated,
+    ListSessions,
+    PickUpSession,
+    SessionRef,
+)
+from sidekicks_bridge.protocol.mail import (
+    Answered,
+    AnyLetter,
+    AskPeer,
+    CreateRoom,
+    Lease,
+    Letters,
+    MailChannels,
+    MailHistory,
+    MailRequest,
+    Participants,
+    PeekMail,
+    Post,
+    Posted,
+    PurgeTranscript,
+    ReadAnyMail,
+    ReadMail,
+    RegisterPeer,
+    Room,
+    RoomMembers,
+    RoomRef,
+    Rooms,
+    Tell,
+    Told,
+)
 from sidekicks_bridge.protocol.requests import (
     Accepted,
     AgentLogs,
     AgentRef,
     AnswerPermission,
     Attention,
-    Authenticate,
-    Authenticated,
     BridgeStatus,
     CancelTurn,
     ChannelAgent,
@@ -52,7 +84,8 @@ from sidekicks_bridge.protocol.requests import (
     UpdateChannel,
     WholePart,
 )
-from sidekicks_bridge.protocol.types import Channel, Route
+from sidekicks_bridge.protocol.routes import Route
+from sidekicks_bridge.protocol.types import Channel
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
@@ -115,12 +148,16 @@ METHODS: tuple[Method, ...] = (
     ),
     Method("sidekicks/permission/rules", Empty, Empty, "Later; `notSupported` until then."),
     Method("sidekicks/permission/revoke", Empty, Empty, "Later; `notSupported` until then."),
+    Method("sidekicks/elicitation/answer", AnswerElicitation, Accepted, "Give an agent what it asked for, or not."),
     Method("sidekicks/agent/start", AgentRef, Empty, "Start an agent's process."),
     Method("sidekicks/agent/stop", AgentRef, Empty, "Stop an agent's process; its turns are cancelled."),
     Method("sidekicks/agent/restart", AgentRef, Empty, "Stop, then start."),
     Method("sidekicks/agent/logs", AgentRef, AgentLogs, "The agent's stderr so far, then `agent/log` notifications."),
     Method("sidekicks/agent/authenticate", Authenticate, Authenticated, "Sign in to an agent by one of its methods."),
     Method("sidekicks/agent/logout", AgentRef, Empty, "Sign out of an agent, where it offers that."),
+    Method("sidekicks/agent/sessions", ListSessions, AgentSessions, "The sessions that an agent remembers."),
+    Method("sidekicks/agent/deleteSession", SessionRef, Empty, "Have an agent forget a session."),
+    Method("sidekicks/session/pickUp", PickUpSession, Empty, "Go on with one of them in a channel."),
     Method("sidekicks/session/setMode", SetMode, Empty, "Set a mode or legacy model for a channel."),
     Method("sidekicks/session/setOption", SetOption, Empty, "Set a configuration option for a channel."),
     Method("sidekicks/config/get", Empty, ConfigView, "The configuration file and its problems."),
@@ -131,6 +168,26 @@ METHODS: tuple[Method, ...] = (
     Method("sidekicks/draft/set", ChannelText, Empty, "Keep what stands in a composer."),
     Method("sidekicks/bridge/status", Empty, BridgeStatus, "Who owns, who is attached, what runs and waits."),
     Method("sidekicks/bridge/stop", Empty, Empty, "End the owner: clients are told, what streams is kept."),
+    Method("sidekicks/mail/register", RegisterPeer, Lease, "Mail: register a peer's name and key."),
+    Method("sidekicks/mail/unregister", MailRequest, Empty, "Mail: end the registration and all memberships."),
+    Method("sidekicks/mail/renew", MailRequest, Lease, "Mail: renew the registration (each signed request does)."),
+    Method("sidekicks/mail/agents", MailRequest, Participants, "Mail: everybody who can be written to."),
+    Method("sidekicks/mail/tell", Tell, Told, "Mail: write to a peer or agent."),
+    Method("sidekicks/mail/ask", AskPeer, Answered, "Mail: write, and wait for the answer."),
+    Method("sidekicks/mail/read", ReadMail, Letters, "Mail: consume what waits in a pair or room."),
+    Method("sidekicks/mail/peek", PeekMail, Letters, "Mail: what waits, without consuming it."),
+    Method("sidekicks/mail/readAny", ReadAnyMail, AnyLetter, "Mail: consume the next message on any channel."),
+    Method("sidekicks/mail/post", Post, Posted, "Mail: write to a room."),
+    Method("sidekicks/mail/createRoom", CreateRoom, Room, "Mail: make a room."),
+    Method("sidekicks/mail/join", RoomRef, Room, "Mail: become a member of a room."),
+    Method("sidekicks/mail/leave", RoomRef, Empty, "Mail: end the membership."),
+    Method("sidekicks/mail/rooms", MailRequest, Rooms, "Mail: all rooms."),
+    Method("sidekicks/mail/participants", RoomRef, RoomMembers, "Mail: a room's members and what waits for them."),
+    Method("sidekicks/mail/history", MailHistory, Letters, "Mail: what was written in a pair or room."),
+    Method(
+        "sidekicks/mail/purge", PurgeTranscript, Empty, "Mail: write the transcript anew, without what was deleted."
+    ),
+    Method("sidekicks/mail/channels", MailRequest, MailChannels, "Mail: the caller's channels, with pending counts."),
     Method(
         "sidekicks/document/read",
         DocumentPath,

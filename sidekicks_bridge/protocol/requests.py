@@ -6,19 +6,19 @@ from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Integer, Wire
 from sidekicks_bridge.protocol.parts import Part
+from sidekicks_bridge.protocol.routes import Route
 from sidekicks_bridge.protocol.types import (
     Agent,
     Attachment,
     AttentionItem,
     Channel,
     ConfigState,
+    Elicitation,
     Message,
     Permission,
     Problem,
-    Route,
     SessionOrigin,
     SignIn,
-    SignInVariable,
     StorageState,
     Turn,
 )
@@ -38,6 +38,7 @@ class State(Wire, kw_only=True):
     storage: StorageState
     config: ConfigState
     sign_ins: list[SignIn] = []
+    elicitations: list[Elicitation] = []
 
 
 class CreateChannel(Wire, kw_only=True):
@@ -260,35 +261,6 @@ class AgentRef(Wire, kw_only=True):
     """An agent by its name."""
 
     agent: str
-
-
-class Authenticate(Wire, kw_only=True):
-    """Sign in to an agent by one of its methods. ``ran``: the command of a terminal method has been run."""
-
-    agent: str
-    method_id: str
-    ran: bool = False
-
-
-class TerminalCommand(Wire, kw_only=True):
-    """A command for the user's terminal; ``env`` is added to the client's environment, ``cwd`` is a folder."""
-
-    command: str
-    args: list[str]
-    env: dict[str, str]
-    cwd: str
-
-
-class Authenticated(Wire, kw_only=True):
-    """What came of it, as a sentence. ``done``: the agent takes prompts again, what had failed for it is tried anew.
-
-    Else ``terminal`` is to be run (then ask again with ``ran``), or ``variables`` are to be set.
-    """
-
-    done: bool
-    text: str
-    terminal: TerminalCommand | None = None
-    variables: list[SignInVariable] = []
 
 
 class AgentLogs(Wire, kw_only=True):

@@ -5,7 +5,7 @@ Pure records. Times are RFC 3339 UTC strings, ids are ULIDs, ``seq`` is a channe
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Wire
 from sidekicks_bridge.protocol.parts import Part, PermissionOption, ToolCallPart
@@ -122,7 +122,7 @@ class SignIn(Wire, kw_only=True):
 class Agent(Wire, kw_only=True):
     """An agent of the configuration and how it is doing.
 
-    ``signIn``, ``canLogOut``: what its last process offered.
+    ``signIn``, ``canLogOut``, ``takesImages``: what its last process offered.
     """
 
     name: str
@@ -138,6 +138,7 @@ class Agent(Wire, kw_only=True):
     usage: Usage | None = None
     sign_in: list[SignInMethod] = []
     can_log_out: bool = False
+    takes_images: bool = False
 
 
 class Member(Wire, kw_only=True):
@@ -192,9 +193,15 @@ class Range(Wire, kw_only=True):
 
 
 class Attachment(Wire, kw_only=True):
-    """A file or a piece of one that goes with a message; ``text`` is its content if the client gives it."""
+    """A file or a piece of one that goes with a message; ``text`` is its content if the client gives it.
+
+    ``data`` (base64, with ``mimeType``) only in a message that is sent: the bridge keeps it as a file, and ``uri`` is
+    then that file's. An agent that takes images is given a file of an image type as an image.
+    """
 
     uri: str
+    mime_type: str | None = None
+    data: str | None = None
     range: Range | None = None
     text: str | None = None
     title: str | None = None
@@ -218,6 +225,26 @@ class MessageTurn(Wire, kw_only=True):
     ended_at: str | None = None
 
 
+class MailOrigin(Wire, kw_only=True):
+    """How a message came by mail: the signed request it was (peers), and how far it is from a person.
+
+    ``hops``: how many agents wrote because of each other before it; ``cause``: the message whose turn it was written
+    in. ``target`` is whom or where the request named, ``signer`` the name it gave if that was spelt another way,
+    ``timeout`` (milliseconds) what an ask said: all of it was signed.
+    """
+
+    method: str | None = None
+    target: str | None = None
+    signer: str | None = None
+    time: str | None = None
+    nonce: str | None = None
+    key: str | None = None
+    signature: str | None = None
+    timeout: int | None = None
+    cause: str | None = None
+    hops: int = 0
+
+
 class Message(Wire, kw_only=True):
     """An utterance. ``seq`` exists once it is finished (a user's: once its first turn begins)."""
 
@@ -231,6 +258,7 @@ class Message(Wire, kw_only=True):
     turn: MessageTurn | None = None
     in_reply_to: str | None = None
     attachments: list[Attachment] = []
+    mail: MailOrigin | None = None
 
 
 class WaitsFor(Wire, kw_only=True):
@@ -253,46 +281,14 @@ class Turn(Wire, kw_only=True):
     waits_for: WaitsFor | None = None
 
 
-class RouteTarget(Wire, kw_only=True):
-    """One agent that will answer: what it will be sent (``unseen`` messages, of them ``cut`` shortened or dropped)."""
-
-    agent: str
-    invited: bool
-    command: str | None = None
-    unseen: int
-    cut: int
-    fresh: bool
-    waits_for: WaitsFor | None = None
-
-
-class RouteProblem(Wire, kw_only=True):
-    """Why nobody is started, as a sentence; ``suggestion`` replaces the range (UTF-16) of the text that is wrong."""
-
-    code: str
-    text: str
-    suggestion: str | None = None
-    start: int | None = None
-    end: int | None = None
-
-
-class RouteNote(Wire, kw_only=True):
-    """Something worth knowing about a route that stops nothing."""
-
-    code: str
-    text: str
-
-
-class Route(Wire, kw_only=True):
-    """Who will answer a message, in which order, and why (not). A ``problem`` starts nobody."""
-
-    to: list[RouteTarget]
-    problem: RouteProblem | None = None
-    notes: list[RouteNote] = []
-
-
 class Permission(Wire, kw_only=True):
-    """An open permission question. It names the agent that asks."""
+    """An open permission question. It names the agent that asks.
 
+    ``about``: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+    has said nothing for long.
+    """
+
+    about: Literal["tool", "silence"] = "tool"
     request_id: str
     channel_id: str
     agent: str
@@ -300,6 +296,52 @@ class Permission(Wire, kw_only=True):
     tool_call: ToolCallPart
     options: list[PermissionOption]
     requested_at: str
+
+
+class FormChoice(Wire, kw_only=True):
+    """One value of a field of a form."""
+
+    value: str
+    title: str
+
+
+class FormField(Wire, kw_only=True):
+    """One thing that an agent asks for. ``choices`` for `choice` (one of them) and `choices` (a list of them)."""
+
+    name: str
+    title: str
+    kind: Literal["string", "number", "integer", "boolean", "choice", "choices", "other"]
+    required: bool = False
+    description: str | None = None
+    default: Any = None
+    choices: list[FormChoice] = []
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+
+
+class Elicitation(Wire, kw_only=True):
+    """An agent asks the user for something: ``fields`` of a form, or a visit to ``url``, which is shown whole."""
+
+    request_id: str
+    channel_id: str
+    agent: str
+    mode: Literal["form", "url"]
+    message: str
+    fields: list[FormField] = []
+    url: str | None = None
+    requested_at: str
+
+
+class AgentSession(Wire, kw_only=True):
+    """A session that an agent remembers; ``channelId`` if it is that of a channel here."""
+
+    session_id: str
+    cwd: str | None = None
+    title: str | None = None
+    updated_at: str | None = None
+    channel_id: str | None = None
 
 
 class AttentionItem(Wire, kw_only=True):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 NOT_INITIALIZED = -32002
+MAIL = "sidekicks/mail/"
 _TOO_EARLY = {"code": NOT_INITIALIZED, "message": "Send `initialize` first."}
 _TOO_LATE = {"code": INVALID_REQUEST, "message": "After `shutdown` only `exit` may follow."}
 
@@ -95,6 +96,8 @@ class Connection:
             self._cancel(message)
         elif method == "initialize":
             self._initialize(message)
+        elif not self._initialized and method.startswith(MAIL):  # it says by itself who asks, and asks for no events
+            self._request(request_id, method, message.get("params"))
         elif not self._initialized or self.orderly:
             if request_id is not None:
                 self._send_error(request_id, _TOO_LATE if self.orderly else _TOO_EARLY)

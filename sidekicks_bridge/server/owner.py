@@ -186,6 +186,7 @@ class Owner:
             self._announce(NOWHERE)
             return None
         self._announce(str(place))
+        self.bridge.mail_tools.socket = str(place)
         return listener
 
     def _announce(self, socket: str) -> None:

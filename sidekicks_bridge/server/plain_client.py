@@ -29,16 +29,16 @@ class Dialogs:
     def notify(self, event: Wire) -> None:
         """Show a question, or close it."""
         if isinstance(event, Permission):
-            self._open[event.request_id] = anyio.CancelScope()
-            self._connection.spawn(self._ask, event)
+            scope = self._open[event.request_id] = anyio.CancelScope()
+            self._connection.spawn(self._ask, event, scope)
         elif isinstance(event, PermissionResolved) and event.request_id in self._open:
             self._open.pop(event.request_id).cancel()
 
-    async def _ask(self, permission: Permission) -> None:
+    async def _ask(self, permission: Permission, scope: anyio.CancelScope) -> None:
         """Closing the dialog is a refusal, unless another client could still answer."""
         bridge = await self._connection.bridge()
         titles = _distinct([option.name for option in permission.options])
-        with self._open[permission.request_id]:
+        with scope:
             chosen = await self._connection.ask(
                 "window/showMessageRequest",
                 {
@@ -50,6 +50,7 @@ class Dialogs:
             title = chosen.get("title") if isinstance(chosen, dict) else None
             if title not in titles and bridge.clients.others_can_answer(self._connection):
                 return
+            self._open.pop(permission.request_id, None)  # what this answers is not closed from elsewhere
             option_id = permission.options[titles.index(title)].option_id if title in titles else None
             answer = AnswerPermission(request_id=permission.request_id, option_id=option_id)
             await MessageRequests(bridge).answer_permission(self._connection, answer)

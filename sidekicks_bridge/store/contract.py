@@ -27,6 +27,8 @@ class StoredChannel(msgspec.Struct, kw_only=True):
     description: str | None = None
     root: str | None = None
     declared: str | None = None
+    projected: bool = False
+    """Whether a named channel is written to the transcript: a peer has been a member."""
     created_at: str
     updated_at: str
 
@@ -34,6 +36,7 @@ class StoredChannel(msgspec.Struct, kw_only=True):
 class StoredMember(msgspec.Struct, kw_only=True):
     """A membership. ``cursor``: the seq up to which the member has seen the channel.
 
+    ``read``: the seq up to which its mail is read; it never goes back, where a fresh session's cursor does.
     ``heard``: seqs after the cursor that its present session answered or was prompted with (design rules 4 and 6).
     ``mode``, ``model``, ``options``: what the user set for its session in this channel.
     """
@@ -43,6 +46,7 @@ class StoredMember(msgspec.Struct, kw_only=True):
     kind: str = "agent"
     joined_at: str
     cursor: int = 0
+    read: int = 0
     heard: list[int] = []
     session_id: str | None = None
     fresh: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 
-from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate, TextChunk
+from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate, TextChunk
 from sidekicks_bridge.agents.manager import AgentManager
 from sidekicks_bridge.clock import SystemClock
 from sidekicks_bridge.ids import Ulids
@@ -54,6 +54,8 @@ class Sink:
         self.states: list[tuple[str, AgentState, str | None]] = []
         self.lines: list[str] = []
         self.updates: list[tuple[str, str, SessionUpdate]] = []
+        self.forms: list[ElicitationAsk] = []
+        self.forms_withdrawn: list[ElicitationAsk] = []
         self.asks: list[PermissionAsk] = []
         self.withdrawn: list[PermissionAsk] = []
         self.on_ask: Callable[[PermissionAsk], None] | None = None
@@ -76,6 +78,14 @@ class Sink:
         self.wake()
         if self.on_ask is not None:
             self.on_ask(ask)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        self.forms.append(ask)
+        self.wake()
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
+        self.forms_withdrawn.append(ask)
+        self.wake()
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         self.withdrawn.append(ask)

@@ -69,6 +69,13 @@ def test_in_the_terminal_client(office: Desk) -> None:
     chat.wait_for("F1 keys")
     chat.send("and again")
     chat.wait_for("fake heard: and again")
+    chat.send("!say half-said !crash 3")
+    chat.wait_for("it is started anew.")
+    chat.key("ctrl-g")
+    chat.wait_for("ask again fake")
+    chat.type("ask")
+    chat.key("enter")
+    chat.wait_for(lambda text: text.count("  half-said") == 2)
 
 
 def test_from_the_command_line(office: Desk) -> None:

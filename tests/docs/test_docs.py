@@ -65,6 +65,7 @@ COMMANDS = [
     "agents",
     "agents available",
     "doctor",
+    "sessions",
     "config path",
     "config check",
     "hub",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import law
-from tests.support.conditions import happened, posted, streaming
+from tests.support.conditions import happened, permission, posted, streaming
 from tests.support.room import line_of, text_of
 from tests.support.sandbox import BridgeSandbox
 
@@ -68,14 +68,15 @@ async def test_names_are_unique_without_regard_to_case(bed: Bed) -> None:
 async def test_deleting_needs_the_name_and_deletes_the_history(bed: Bed) -> None:
     room = await bed.room("alice", name="doomed")
     await room.ask("!say remarkable", by="alice")
-    held = await room.send("!say working !hang")
-    await bed.client.until(streaming("alice", "working"))
+    held = await room.send("!say working !permit x")
+    asked = await bed.client.until(permission())
     await room.send("and queued")
     for confirm in ({}, {"confirm": ""}, {"confirm": "alice"}):
         refused = await bed.client.refused("channel/delete", channelId=room.id, **confirm)
         assert refused.kind == "confirmationMissing"
         assert "doomed" in refused.message
     await room.request("channel/delete", confirm="#Doomed")
+    await bed.client.until(happened("permission/resolved", lambda params: params["requestId"] == asked["requestId"]))
     bed.client.rooms.pop(room.id)
     assert room.id not in [channel["id"] for channel in bed.client.of("channels/changed")[-1]["channels"]]
     assert (await bed.client.refused("channel/open", channelId=room.id)).kind == "channelNotFound"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from tests.support.conditions import posted
+from tests.support.conditions import happened, posted
 from tests.support.room import notices, text_of
 from tests.support.sandbox import BridgeSandbox
 
@@ -114,7 +114,7 @@ async def test_an_agent_that_still_wants_it_asks_again_and_tries_no_more(tmp_pat
         again = await client.until(posted("alice"))
         assert again["turn"]["error"]["code"] == "agentAuthRequired"
         await room.quiet()
-        assert len(client.of("auth/required")) == 2
+        await client.until(lambda _: len(client.of("auth/required")) == 2)
     assert len(box.received("alice", "session/new")) == 3, "one, one more, and one in a new process"
 
 
@@ -123,7 +123,7 @@ async def test_preparing_asks_too_and_taking_the_agent_out_forgets_it(tmp_path: 
     async with box.bridge() as client:
         room = await client.open("general")
         await room.request("channel/prepare")
-        await client.until(lambda c: c.of("auth/required"))
+        await client.until(happened("auth/required"))
         box.config["agents"] = box.config["agents"][1:]
         box.write_config()
-        await client.until(lambda c: c.of("auth/resolved"))
+        await client.until(happened("auth/resolved"))

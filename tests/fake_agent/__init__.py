@@ -58,7 +58,6 @@ Script
     !say TEXT                       one chunk
     !words TEXT                     a chunk a word
     !chunks N [SIZE]                N chunks ``0 1 2 …`` as fast as possible, padded with dots to SIZE
-    !prose N                        N chunks of a word each as fast as possible, in lines and paragraphs
     !paced N RATE                   chunks ``N MONOTONIC_NS\n`` at RATE a second
     !think TEXT                     a thought
     !message ID                     further chunks carry this messageId
@@ -95,6 +94,8 @@ Script
     !elicit form|url [TEXT]         says ``elicit MODE: RESULT\n``
     !request METHOD [JSON]          any request, says ``METHOD: RESULT\n``
     !notify METHOD [JSON]           any notification
+    !mcp TOOL [JSON]                calls a tool of the MCP server `sidekicks`, says ``TOOL: TEXT\n`` or
+                                    ``TOOL refused: TEXT\n``
     !run COMMAND                    a shell command in the session's folder, says ``run exit CODE: OUTPUT\n``
     !hold GATE                      waits for the gate (or a cancel)
     !hang                           never ends, but obeys a cancel

@@ -55,6 +55,7 @@ class Session:
         self.config = shapes.config_options(options.config_options)
         self.turn: Turn | None = None
         self.commands_announced = False
+        self.mcp_servers: list[JSON] = []
         self._count = 0
 
     def next_id(self, letter: str) -> str:
@@ -113,6 +114,9 @@ class Agent:
                 self._start_turn(request_id, params)
                 return
             result = getattr(self, f"_on_{method.replace('/', '_')}", self._unknown)(params)
+            if short in ("new", "load", "resume"):
+                opened = self.sessions[params.get("sessionId") or result["sessionId"]]
+                opened.mcp_servers = params.get("mcpServers") or []
             self.wire.answer(request_id, None if short in self.options.null else result)
         except RefusedError as error:
             self.wire.refuse(request_id, error)

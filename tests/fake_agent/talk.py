@@ -55,19 +55,6 @@ def chunks(turn: Turn, argument: str) -> None:
         turn.wire.raw(b"".join(before + text.rjust(fill, b".") + after for text in texts))
 
 
-@directive("prose")
-def prose(turn: Turn, count: str) -> None:
-    """Words, as fast as possible; a line has 14, a paragraph 10 lines."""
-    params = {"sessionId": turn.session.id, "update": turn.chunk("@TEXT@")}
-    before, after = wire.encode({"jsonrpc": "2.0", "method": "session/update", "params": params}).split(b"@TEXT@")
-    ends = {0: b"\\n\\n", 1: b"\\n"}
-    for start in range(0, int(count), BATCH):
-        turn.check()
-        numbers = range(start + 1, min(start + BATCH, int(count)) + 1)
-        words = [b"w%d" % (n % 1000) + (ends[bool(n % 140)] if n % 14 == 0 else b" ") for n in numbers]
-        turn.wire.raw(b"".join(before + word + after for word in words))
-
-
 @directive("paced")
 def paced(turn: Turn, argument: str) -> None:
     count, rate = argument.split()

@@ -35,8 +35,10 @@ def bridge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 def desk(bridge: Desk) -> Iterator[Desk]:
     """The bridge that all tests share; each has editors and channels of its own."""
     yield bridge
-    bridge.calm()
-    bridge.close_editors()
+    try:
+        bridge.calm()
+    finally:
+        bridge.close_editors()
 
 
 @pytest.fixture

@@ -73,7 +73,8 @@ class Editor:
         self._write([0, number, method, list(params)])
         deadline = time.monotonic() + PATIENCE
         while number not in self._replies:
-            self._read(deadline - time.monotonic(), f"the answer to {method}")
+            stuck = "Press ENTER" in self.screen.text()  # then Neovim answers nothing
+            self._read(1 if stuck else deadline - time.monotonic(), f"the answer to {method}")
         error, result = self._replies.pop(number)
         if error is not None:
             raise NvimError(error[1] if isinstance(error, list) else str(error))

@@ -109,7 +109,7 @@ async def test_a_client_that_does_not_read_does_not_hold_the_others_up(tmp_path:
             await other.shake_hands()
             await other.result("sidekicks/channel/open", {"channelId": channel})
             owner.stop_reading()
-            await other.result("sidekicks/message/send", {"channelId": channel, "text": "@alice !chunks 2000 500"})
+            await other.result("sidekicks/message/send", {"channelId": channel, "text": "@alice !chunks 100 2000"})
             await other.until(lambda: finished(other))
             assert owner.process.stdin is not None
             await owner.process.stdin.aclose()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-MOST_NEWS = 120
+MOST_NEWS = 90
 
 
 @pytest.mark.timeout(900)

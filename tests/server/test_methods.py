@@ -74,7 +74,7 @@ def check(answer: JSON, method: Method, params: object) -> None:
 
 
 @pytest.mark.parametrize("method", OURS, ids=lambda method: method.name.removeprefix("sidekicks/"))
-async def test_no_parameters_are_an_answer_too(client: Wire, method: Method) -> None:
+async def test_what_is_missing_or_of_another_type_is_named(client: Wire, method: Method) -> None:
     required = [field.encode_name for field in msgspec.structs.fields(method.params) if field.required]
     nothing: list[JSON | None] = [{}, None]
     for params in nothing:
@@ -83,10 +83,6 @@ async def test_no_parameters_are_an_answer_too(client: Wire, method: Method) -> 
         if required:
             assert answer["error"]["code"] == -32602
             assert required[0] in answer["error"]["message"]
-
-
-@pytest.mark.parametrize("method", OURS, ids=lambda method: method.name.removeprefix("sidekicks/"))
-async def test_fields_of_another_type_are_named(client: Wire, method: Method) -> None:
     for field in msgspec.structs.fields(method.params):
         if field.type is Any:
             continue

@@ -48,6 +48,23 @@ async def test_exit_code(tmp_path: Path, *, shutdown: bool, code: int) -> None:
         assert await client.end_code() == code
 
 
+async def test_a_running_request_can_be_cancelled(tmp_path: Path) -> None:
+    """One that waits for the bridge to start, and one that waits for an agent which never answers."""
+    async with serving(BridgeSandbox(tmp_path, {"alice": "--hang initialize"})) as client:
+        early = b'{"jsonrpc":"2.0","id":2,"method":"sidekicks/state/get","params":{}}'
+        cancel = b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}'
+        await client.raw(b"".join(map(frame, (INITIALIZE, early, cancel))))
+        assert (await client.answer(2))["error"]["code"] == -32800
+        start = await client.ask("sidekicks/agent/start", {"agent": "alice"})
+        while not [
+            one for one in (await client.result("sidekicks/state/get", {}))["agents"] if one["state"] != "stopped"
+        ]:
+            await client.alive()
+        await client.notify("$/cancelRequest", {"id": start})
+        assert (await client.answer(start))["error"]["code"] == -32800
+        await client.alive()
+
+
 @pytest.mark.parametrize(
     ("data", "code", "said"),
     [

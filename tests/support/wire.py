@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-PATIENCE = 15.0
+PATIENCE = 30.0
 SIDEKICKS: JSON = {"protocolVersion": 1}
 
 

@@ -274,7 +274,7 @@ export interface SignIn {
 /**
  * An agent of the configuration and how it is doing.
  *
- * `signIn`, `canLogOut`: what its last process offered.
+ * `signIn`, `canLogOut`, `takesImages`: what its last process offered.
  */
 export interface Agent {
   name: string;
@@ -290,12 +290,13 @@ export interface Agent {
   usage?: Usage;
   signIn?: SignInMethod[];
   canLogOut?: boolean;
+  takesImages?: boolean;
 }
 
 /** A participant of a channel; the ACP session's modes, options and usage are those of this channel. */
 export interface Member {
   name: string;
-  kind: "agent" | "peer";
+  kind: ParticipantKind;
   joinedAt: string;
   lastSeen?: number;
   modes?: Modes;
@@ -338,9 +339,16 @@ export interface Range {
   end: Position;
 }
 
-/** A file or a piece of one that goes with a message; `text` is its content if the client gives it. */
+/**
+ * A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+ *
+ * `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+ * then that file's. An agent that takes images is given a file of an image type as an image.
+ */
 export interface Attachment {
   uri: string;
+  mimeType?: string;
+  data?: string;
   range?: Range;
   text?: string;
   title?: string;
@@ -362,6 +370,26 @@ export interface MessageTurn {
   endedAt?: string;
 }
 
+/**
+ * How a message came by mail: the signed request it was (peers), and how far it is from a person.
+ *
+ * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+ * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+ * `timeout` (milliseconds) what an ask said: all of it was signed.
+ */
+export interface MailOrigin {
+  method?: string;
+  target?: string;
+  signer?: string;
+  time?: string;
+  nonce?: string;
+  key?: string;
+  signature?: string;
+  timeout?: number;
+  cause?: string;
+  hops?: number;
+}
+
 /** An utterance. `seq` exists once it is finished (a user's: once its first turn begins). */
 export interface Message {
   id: string;
@@ -374,6 +402,7 @@ export interface Message {
   turn?: MessageTurn;
   inReplyTo?: string;
   attachments?: Attachment[];
+  mail?: MailOrigin;
 }
 
 /** What a turn waits for: an earlier turn here, its agent busy in another channel, or a running slot. */
@@ -392,6 +421,88 @@ export interface Turn {
   inReplyTo?: string;
   state: TurnState;
   waitsFor?: WaitsFor;
+}
+
+/**
+ * An open permission question. It names the agent that asks.
+ *
+ * `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+ * has said nothing for long.
+ */
+export interface Permission {
+  about?: "silence" | "tool";
+  requestId: string;
+  channelId: string;
+  agent: string;
+  turnId: string;
+  toolCall: ToolCallPart;
+  options: PermissionOption[];
+  requestedAt: string;
+}
+
+/** One value of a field of a form. */
+export interface FormChoice {
+  value: string;
+  title: string;
+}
+
+/** One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them). */
+export interface FormField {
+  name: string;
+  title: string;
+  kind: "boolean" | "choice" | "choices" | "integer" | "number" | "other" | "string";
+  required?: boolean;
+  description?: string;
+  default?: unknown;
+  choices?: FormChoice[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+}
+
+/** An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole. */
+export interface Elicitation {
+  requestId: string;
+  channelId: string;
+  agent: string;
+  mode: "form" | "url";
+  message: string;
+  fields?: FormField[];
+  url?: string;
+  requestedAt: string;
+}
+
+/** A session that an agent remembers; `channelId` if it is that of a channel here. */
+export interface AgentSession {
+  sessionId: string;
+  cwd?: string;
+  title?: string;
+  updatedAt?: string;
+  channelId?: string;
+}
+
+/** Something that waits for the user: a permission, unread messages, an error, or a queued message. */
+export interface AttentionItem {
+  kind: "error" | "permission" | "queued" | "unread";
+  channelId: string;
+  agent?: string;
+  requestId?: string;
+  messageId?: string;
+  text: string;
+  count?: number;
+}
+
+/** Whether history is kept on disk, and if not, why. */
+export interface StorageState {
+  persistent: boolean;
+  reason?: string;
+}
+
+/** The configuration in use and what is wrong with its file. */
+export interface ConfigState {
+  path: string;
+  problems: Problem[];
 }
 
 /** One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped). */
@@ -427,40 +538,6 @@ export interface Route {
   notes?: RouteNote[];
 }
 
-/** An open permission question. It names the agent that asks. */
-export interface Permission {
-  requestId: string;
-  channelId: string;
-  agent: string;
-  turnId: string;
-  toolCall: ToolCallPart;
-  options: PermissionOption[];
-  requestedAt: string;
-}
-
-/** Something that waits for the user: a permission, unread messages, an error, or a queued message. */
-export interface AttentionItem {
-  kind: "error" | "permission" | "queued" | "unread";
-  channelId: string;
-  agent?: string;
-  requestId?: string;
-  messageId?: string;
-  text: string;
-  count?: number;
-}
-
-/** Whether history is kept on disk, and if not, why. */
-export interface StorageState {
-  persistent: boolean;
-  reason?: string;
-}
-
-/** The configuration in use and what is wrong with its file. */
-export interface ConfigState {
-  path: string;
-  problems: Problem[];
-}
-
 export type ErrorCode =
   | "invalidParams"
   | "protocolMismatch"
@@ -485,7 +562,16 @@ export type ErrorCode =
   | "storeClosed"
   | "pathOutsideWorkspace"
   | "notSupported"
-  | "shuttingDown";
+  | "shuttingDown"
+  | "unauthorized"
+  | "peerNotFound"
+  | "nameTaken"
+  | "roomFull"
+  | "readPending"
+  | "waitCircle"
+  | "messagingRefused"
+  | "timeout"
+  | "closed";
 
 /**
  * What a client gives as `initializationOptions.sidekicks`. Without it, it is a plain LSP client.
@@ -530,6 +616,7 @@ export interface State {
   storage: StorageState;
   config: ConfigState;
   signIns?: SignIn[];
+  elicitations?: Elicitation[];
 }
 
 /** Make a named channel; `root` is an absolute folder. */
@@ -727,33 +814,6 @@ export interface AgentRef {
   agent: string;
 }
 
-/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
-export interface Authenticate {
-  agent: string;
-  methodId: string;
-  ran?: boolean;
-}
-
-/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
-export interface TerminalCommand {
-  command: string;
-  args: string[];
-  env: Record<string, unknown>;
-  cwd: string;
-}
-
-/**
- * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
- *
- * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
- */
-export interface Authenticated {
-  done: boolean;
-  text: string;
-  terminal?: TerminalCommand;
-  variables?: SignInVariable[];
-}
-
 /** The last lines an agent wrote to stderr; `agent/log` follows for this client. */
 export interface AgentLogs {
   lines: string[];
@@ -850,6 +910,283 @@ export interface DocumentText {
   text?: string;
 }
 
+/** Answer what an agent asked for; `content` (field name → value) only with `accept` of a form. */
+export interface AnswerElicitation {
+  requestId: string;
+  action: "accept" | "cancel" | "decline";
+  content?: Record<string, unknown>;
+}
+
+/** The sessions that an agent remembers; `folder` (absolute): only those of that folder. */
+export interface ListSessions {
+  agent: string;
+  folder?: string;
+}
+
+/** Sessions, as the agent orders them. */
+export interface AgentSessions {
+  sessions: AgentSession[];
+}
+
+/** A session of an agent. */
+export interface SessionRef {
+  agent: string;
+  sessionId: string;
+}
+
+/** Go on in a channel with a session that the agent remembers. */
+export interface PickUpSession {
+  channelId: string;
+  agent: string;
+  sessionId: string;
+}
+
+/** Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run. */
+export interface Authenticate {
+  agent: string;
+  methodId: string;
+  ran?: boolean;
+}
+
+/** A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder. */
+export interface TerminalCommand {
+  command: string;
+  args: string[];
+  env: Record<string, unknown>;
+  cwd: string;
+}
+
+/**
+ * What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+ *
+ * Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+ */
+export interface Authenticated {
+  done: boolean;
+  text: string;
+  terminal?: TerminalCommand;
+  variables?: SignInVariable[];
+}
+
+export type ParticipantKind =
+  | "agent"
+  | "peer";
+
+/**
+ * Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
+ *
+ * `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
+ * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+ */
+export interface MailAuth {
+  name: string;
+  time: string;
+  nonce: string;
+  signature: string;
+}
+
+/** A request without parameters of its own, by whoever `auth` or `token` says. */
+export interface MailRequest {
+  auth?: MailAuth;
+  token?: string;
+}
+
+/** Register the name in `auth`, signed with the private half of `key` (hex Ed25519). */
+export interface RegisterPeer {
+  auth?: MailAuth;
+  token?: string;
+  key: string;
+}
+
+/** A registration and when it ends unless a signed request renews it. */
+export interface Lease {
+  name: string;
+  expiresAt: string;
+}
+
+/** Write to a peer or agent. */
+export interface Tell {
+  auth?: MailAuth;
+  token?: string;
+  peer: string;
+  body: string;
+}
+
+/** The message is in the history under this number. `notes`: what a sender should know (woke nobody, …). */
+export interface Told {
+  channelId: string;
+  peer: string;
+  seq: number;
+  notes?: string[];
+}
+
+/** Write, then wait for the next message from there; `timeout` in milliseconds covers the waiting only. */
+export interface AskPeer {
+  auth?: MailAuth;
+  token?: string;
+  peer: string;
+  body: string;
+  timeout?: number;
+}
+
+/** A message as mail shows it. `author`: a participant's name, or `user`. */
+export interface Letter {
+  seq: number;
+  author: string;
+  at: string;
+  body: string;
+}
+
+/** The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none. */
+export interface Answered {
+  seq: number;
+  peer: string;
+  older?: Letter[];
+  message?: Letter;
+}
+
+/**
+ * Consume what waits in a pair (the oldest message) or a room (all of them); exactly one of them is named.
+ *
+ * `timeout` in milliseconds; 0: do not wait. Expired: the error `timeout`.
+ */
+export interface ReadMail {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+  timeout?: number;
+}
+
+/** Everything that waits in a pair or a room, without consuming it. */
+export interface PeekMail {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+}
+
+/** Messages in order. `dropped`: how many older ones the mailbox of a room did not keep. */
+export interface Letters {
+  messages: Letter[];
+  dropped?: number;
+}
+
+/** Consume the next message on any of the caller's channels; `timeout` as in reading. */
+export interface ReadAnyMail {
+  auth?: MailAuth;
+  token?: string;
+  timeout?: number;
+}
+
+/** A message and where it was; no `message`: there is none. */
+export interface AnyLetter {
+  peer?: string;
+  room?: string;
+  message?: Letter;
+  dropped?: number;
+}
+
+/** Write to a room for every member but the sender. */
+export interface Post {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+  body: string;
+}
+
+/** The message is in the history under this number. `notes`: as in telling. */
+export interface Posted {
+  channelId: string;
+  room: string;
+  seq: number;
+  notes?: string[];
+}
+
+/** Make a room (a named channel); its creator is the first member. */
+export interface CreateRoom {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+  description?: string;
+}
+
+/** A room by its name. */
+export interface RoomRef {
+  auth?: MailAuth;
+  token?: string;
+  room: string;
+}
+
+/** A named channel. `member`: whether the caller is one. */
+export interface Room {
+  name: string;
+  description?: string;
+  members: string[];
+  member?: boolean;
+}
+
+/** All rooms. */
+export interface Rooms {
+  rooms: Room[];
+}
+
+/** A member and what waits for it. */
+export interface RoomMember {
+  name: string;
+  kind: ParticipantKind;
+  pending?: number;
+  dropped?: number;
+}
+
+/** The members of a room, in the order they joined. */
+export interface RoomMembers {
+  room: string;
+  members: RoomMember[];
+}
+
+/** What was written in a pair or a room after `since` (exclusive), the last `limit` of it. */
+export interface MailHistory {
+  auth?: MailAuth;
+  token?: string;
+  peer?: string;
+  room?: string;
+  since?: number;
+  limit?: number;
+}
+
+/** One of the caller's channels and what waits there. */
+export interface MailChannel {
+  channelId: string;
+  peer?: string;
+  room?: string;
+  pending?: number;
+  dropped?: number;
+}
+
+/** The caller's channels. */
+export interface MailChannels {
+  channels: MailChannel[];
+}
+
+/** Someone who can be written to. `expiresAt` only for peers. */
+export interface Participant {
+  name: string;
+  kind: ParticipantKind;
+  description?: string;
+  expiresAt?: string;
+}
+
+/** Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`. */
+export interface PurgeTranscript {
+  confirm: string;
+}
+
+/** Everybody who can be written to. */
+export interface Participants {
+  participants: Participant[];
+}
+
 /**
  * A message, whole: when it starts, changes state and finishes.
  *
@@ -924,6 +1261,13 @@ export interface PermissionResolved {
 export interface DraftChanged {
   channelId: string;
   text: string;
+}
+
+/** What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere. */
+export interface ElicitationResolved {
+  requestId: string;
+  channelId: string;
+  outcome: "accepted" | "cancelled" | "declined";
 }
 
 /** All channels. */
@@ -1027,6 +1371,8 @@ export interface Methods {
   "sidekicks/permission/rules": { params: Empty; result: Empty };
   /** Later; `notSupported` until then. */
   "sidekicks/permission/revoke": { params: Empty; result: Empty };
+  /** Give an agent what it asked for, or not. */
+  "sidekicks/elicitation/answer": { params: AnswerElicitation; result: Accepted };
   /** Start an agent's process. */
   "sidekicks/agent/start": { params: AgentRef; result: Empty };
   /** Stop an agent's process; its turns are cancelled. */
@@ -1039,6 +1385,12 @@ export interface Methods {
   "sidekicks/agent/authenticate": { params: Authenticate; result: Authenticated };
   /** Sign out of an agent, where it offers that. */
   "sidekicks/agent/logout": { params: AgentRef; result: Empty };
+  /** The sessions that an agent remembers. */
+  "sidekicks/agent/sessions": { params: ListSessions; result: AgentSessions };
+  /** Have an agent forget a session. */
+  "sidekicks/agent/deleteSession": { params: SessionRef; result: Empty };
+  /** Go on with one of them in a channel. */
+  "sidekicks/session/pickUp": { params: PickUpSession; result: Empty };
   /** Set a mode or legacy model for a channel. */
   "sidekicks/session/setMode": { params: SetMode; result: Empty };
   /** Set a configuration option for a channel. */
@@ -1059,6 +1411,42 @@ export interface Methods {
   "sidekicks/bridge/status": { params: Empty; result: BridgeStatus };
   /** End the owner: clients are told, what streams is kept. */
   "sidekicks/bridge/stop": { params: Empty; result: Empty };
+  /** Mail: register a peer's name and key. */
+  "sidekicks/mail/register": { params: RegisterPeer; result: Lease };
+  /** Mail: end the registration and all memberships. */
+  "sidekicks/mail/unregister": { params: MailRequest; result: Empty };
+  /** Mail: renew the registration (each signed request does). */
+  "sidekicks/mail/renew": { params: MailRequest; result: Lease };
+  /** Mail: everybody who can be written to. */
+  "sidekicks/mail/agents": { params: MailRequest; result: Participants };
+  /** Mail: write to a peer or agent. */
+  "sidekicks/mail/tell": { params: Tell; result: Told };
+  /** Mail: write, and wait for the answer. */
+  "sidekicks/mail/ask": { params: AskPeer; result: Answered };
+  /** Mail: consume what waits in a pair or room. */
+  "sidekicks/mail/read": { params: ReadMail; result: Letters };
+  /** Mail: what waits, without consuming it. */
+  "sidekicks/mail/peek": { params: PeekMail; result: Letters };
+  /** Mail: consume the next message on any channel. */
+  "sidekicks/mail/readAny": { params: ReadAnyMail; result: AnyLetter };
+  /** Mail: write to a room. */
+  "sidekicks/mail/post": { params: Post; result: Posted };
+  /** Mail: make a room. */
+  "sidekicks/mail/createRoom": { params: CreateRoom; result: Room };
+  /** Mail: become a member of a room. */
+  "sidekicks/mail/join": { params: RoomRef; result: Room };
+  /** Mail: end the membership. */
+  "sidekicks/mail/leave": { params: RoomRef; result: Empty };
+  /** Mail: all rooms. */
+  "sidekicks/mail/rooms": { params: MailRequest; result: Rooms };
+  /** Mail: a room's members and what waits for them. */
+  "sidekicks/mail/participants": { params: RoomRef; result: RoomMembers };
+  /** Mail: what was written in a pair or room. */
+  "sidekicks/mail/history": { params: MailHistory; result: Letters };
+  /** Mail: write the transcript anew, without what was deleted. */
+  "sidekicks/mail/purge": { params: PurgeTranscript; result: Empty };
+  /** Mail: the caller's channels, with pending counts. */
+  "sidekicks/mail/channels": { params: MailRequest; result: MailChannels };
 }
 
 /** Requests that the bridge makes and the client answers. */
@@ -1089,6 +1477,10 @@ export interface Events {
   "sidekicks/permission/resolved": PermissionResolved;
   /** Another client changed the composer's text. */
   "sidekicks/draft/changed": DraftChanged;
+  /** An agent asks the user for something. */
+  "sidekicks/elicitation/requested": Elicitation;
+  /** That was answered or withdrawn. */
+  "sidekicks/elicitation/resolved": ElicitationResolved;
   /** The whole list of channels. */
   "sidekicks/channels/changed": ChannelsChanged;
   /** An agent's process changed state. */

@@ -12,7 +12,18 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from sidekicks_bridge.protocol import PROTOCOL_VERSION, errors, events, handshake, parts, requests, types
+from sidekicks_bridge.protocol import (
+    PROTOCOL_VERSION,
+    agent_requests,
+    errors,
+    events,
+    handshake,
+    mail,
+    parts,
+    requests,
+    routes,
+    types,
+)
 from sidekicks_bridge.protocol.base import Wire
 from sidekicks_bridge.protocol.events import EVENTS
 from sidekicks_bridge.protocol.methods import METHODS
@@ -20,7 +31,7 @@ from sidekicks_bridge.protocol.methods import METHODS
 Schema = dict[str, Any]
 
 REF = "#/$defs/"
-_MODULES = (parts, types, handshake, errors, requests, events)
+_MODULES = (parts, types, routes, handshake, errors, requests, agent_requests, mail, events)
 
 
 def protocol_schema() -> Schema:

@@ -1,7 +1,6 @@
 --- Messages in the transcript's buffer: an entry a message, a block a part. Draws what changed of one entry; `View`
 --- says where and writes.
 local folds = require('sidekicks.folds')
-local highlight = require('sidekicks.highlight')
 local message_rows = require('sidekicks.render.message')
 local stream = require('sidekicks.render.stream')
 
@@ -17,8 +16,8 @@ local M = {}
 ---@field part? sidekicks.Part
 ---@field key? string what it was drawn from, if that is no part
 ---@field stream? sidekicks.Stream
+---@field pieces sidekicks.MarkdownBlock[] closed, and not highlighted yet
 ---@field closed? boolean nothing will follow in it
----@field row? integer
 
 ---@class sidekicks.Entry
 ---@field id string
@@ -32,7 +31,7 @@ local M = {}
 ---@param kind string
 ---@return sidekicks.Block
 function M.block(kind)
-  return { kind = kind, rows = 0, gap = 0, fold = false, places = {}, options = {} }
+  return { kind = kind, rows = 0, gap = 0, fold = false, places = {}, options = {}, pieces = {} }
 end
 
 ---@param message sidekicks.Message
@@ -76,7 +75,7 @@ local function row_of(entry, wanted)
   end
 end
 
---- Highlights the Markdown blocks of a text that were closed.
+--- Notes the Markdown blocks of a text that were closed: they are highlighted when they come into sight.
 ---@param view sidekicks.View
 ---@param entry sidekicks.Entry
 ---@param block sidekicks.Block
@@ -86,25 +85,14 @@ local function settle(view, entry, block, row)
   if not view.markdown or block.kind ~= 'text' or entry.message.author.kind ~= 'agent' or not grown then
     return
   end
-  local count = block.rows - block.gap
-  local first = row + block.gap
-  local function line_at(at)
-    return vim.api.nvim_buf_get_lines(view.buf, first + at, first + at + 1, false)[1] or ''
+  local first, known = row + block.gap, grown.scanned
+  local count = block.closed and block.rows - block.gap or grown.rows
+  if known == 0 then
+    block.pieces = {}
   end
-  local function text_of(range)
-    return vim.api.nvim_buf_get_lines(view.buf, first + range[1], first + range[2], false)
-  end
-  local value = grown.value
-  for _, range in ipairs(stream.settle(grown, block.closed and count or grown.rows, line_at, block.closed or false)) do
-    highlight.add({
-      buf = view.buf,
-      lines = text_of(range),
-      row = function()
-        local now = row_of(entry, block)
-        local same = vim.startswith(grown.value, value)
-        return now and same and now + block.gap + range[1] or nil
-      end,
-    })
+  if count > known or (count == known and block.closed) then
+    local lines = vim.api.nvim_buf_get_lines(view.buf, first + known, first + count, false)
+    vim.list_extend(block.pieces, stream.settle(grown, lines, block.closed or false))
   end
 end
 

@@ -1,20 +1,15 @@
---- Markdown highlighting of finished blocks, once each, from a string parser: a highlighter on the whole buffer would
---- parse a long channel again with every word that arrives. Work is done newest first, in slices.
+--- Markdown highlighting of finished blocks, once each and only when they come into sight, from a string parser: a
+--- highlighter on the whole buffer would parse a long channel again with every word that arrives.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('sidekicks.markdown')
 
-local SLICE_NS = 6e6
+--- How long one go may take; the rest waits for the next.
+local SLICE_NS, SOON_MS = 5e6, 100
+--- Rows above and below a window's that are highlighted with them.
+local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
 
----@class sidekicks.HighlightJob
----@field buf integer
----@field row fun(): integer? where the rows begin now; nil: they are gone
----@field lines string[]
-
----@type sidekicks.HighlightJob[]
-local jobs = {}
-local running = false
 ---@type table<string, vim.treesitter.Query|false>
 local queries = {}
 
@@ -31,7 +26,8 @@ end
 ---@param buf integer
 ---@param row integer
 ---@param source string
-local function draw(buf, row, source)
+---@param above integer lines of the source that stand above the first row
+local function draw(buf, row, source, above)
   local parser = vim.treesitter.get_string_parser(source, 'markdown')
   parser:parse(true)
   parser:for_each_tree(function(tree, language)
@@ -41,11 +37,14 @@ local function draw(buf, row, source)
       return
     end
     for id, node, meta in query:iter_captures(tree:root(), source) do
-      local name = query.captures[id]
+      local name = query.captures[id] or '_'
       if not SKIPPED[name] and name:sub(1, 1) ~= '_' then
         local first, col, last, stop = node:range()
-        vim.api.nvim_buf_set_extmark(buf, M.namespace, row + first, col, {
-          end_row = row + last,
+        if first < above then
+          first, col = above, 0
+        end
+        vim.api.nvim_buf_set_extmark(buf, M.namespace, row + first - above, col, {
+          end_row = row + math.max(last - above, first - above),
           end_col = stop,
           hl_group = name ~= 'conceal' and ('@%s.%s'):format(name, lang) or nil,
           conceal = meta.conceal or (meta[id] and meta[id].conceal),
@@ -58,41 +57,98 @@ local function draw(buf, row, source)
   end)
 end
 
----@param job sidekicks.HighlightJob
-local function run(job)
-  local row = vim.api.nvim_buf_is_valid(job.buf) and job.row()
-  if row then
-    pcall(draw, job.buf, row, table.concat(job.lines, '\n') .. '\n')
+--- Highlights the pieces of a block that lie between two rows.
+---@param buf integer
+---@param block sidekicks.Block
+---@param row integer where the block's text begins
+---@param top integer
+---@param bottom integer
+---@param deadline integer
+---@return boolean done false: the time was up
+local function highlight_block(buf, block, row, top, bottom, deadline)
+  local pieces = block.pieces
+  for at = #pieces, 1, -1 do
+    local piece = pieces[at]
+    if row + piece.stop >= top and row + piece.first <= bottom then
+      if vim.uv.hrtime() > deadline then
+        return false
+      end
+      table.remove(pieces, at)
+      local lines = vim.api.nvim_buf_get_lines(buf, row + piece.first, row + piece.stop, false)
+      if piece.fence then
+        table.insert(lines, 1, piece.fence)
+      end
+      pcall(draw, buf, row + piece.first, table.concat(lines, '\n') .. '\n', piece.fence and 1 or 0)
+    end
   end
+  return true
 end
 
-local function slice()
-  local stop = vim.uv.hrtime() + SLICE_NS
-  repeat
-    local job = table.remove(jobs)
-    if job == nil then
-      running = false
+--- Where the entry that covers a row is, or would be.
+---@param list sidekicks.Entry[]
+---@param row integer
+---@return integer
+local function entry_at(list, row)
+  local low, high = 1, #list
+  while low < high do
+    local middle = math.floor((low + high + 1) / 2)
+    if list[middle].row <= row then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return low
+end
+
+---@param view sidekicks.View
+---@param win integer
+---@param deadline integer
+---@return boolean done
+local function highlight_window(view, win, deadline)
+  local top, bottom = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
+  for at = entry_at(view.entries, bottom), 1, -1 do
+    local entry = view.entries[at]
+    if entry == nil or entry.row + entry.rows < top then
+      return true
+    end
+    local row = entry.row
+    for _, block in ipairs(entry.blocks) do
+      if #block.pieces > 0 and not highlight_block(view.buf, block, row + block.gap, top, bottom, deadline) then
+        return false
+      end
+      row = row + block.rows
+    end
+  end
+  return true
+end
+
+--- Highlights what can be seen of a transcript, now.
+---@param view sidekicks.View
+function M.visible(view)
+  if not (view.markdown and vim.api.nvim_buf_is_loaded(view.buf)) then
+    return
+  end
+  local deadline = vim.uv.hrtime() + SLICE_NS
+  for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+    if not highlight_window(view, win, deadline) then
+      M.soon(view)
       return
     end
-    run(job)
-  until vim.uv.hrtime() > stop
-  vim.defer_fn(slice, 2)
-end
-
---- Highlights rows soon.
----@param job sidekicks.HighlightJob
-function M.add(job)
-  jobs[#jobs + 1] = job
-  if not running then
-    running = true
-    vim.schedule(slice)
   end
 end
 
---- Whether nothing is left to highlight.
----@return boolean
-function M.idle()
-  return not running
+--- Highlights what can be seen of a transcript in a moment: what flies by is not worth it.
+---@param view sidekicks.View
+function M.soon(view)
+  if view.highlighting then
+    return
+  end
+  view.highlighting = true
+  vim.defer_fn(function()
+    view.highlighting = false
+    M.visible(view)
+  end, SOON_MS)
 end
 
 return M

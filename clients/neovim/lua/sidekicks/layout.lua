@@ -1,5 +1,6 @@
 --- Windows: where a channel opens, the composer below its transcript, where files open. Owns no buffer's contents.
 local config = require('sidekicks.config')
+local highlight = require('sidekicks.highlight')
 local names = require('sidekicks.names')
 local target = require('sidekicks.target')
 
@@ -82,6 +83,7 @@ function M.adopt(win, room)
     if view then
       view:fold_window(win)
       vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+      highlight.visible(view)
       view:seen()
     end
   end

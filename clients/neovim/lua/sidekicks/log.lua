@@ -49,7 +49,9 @@ end
 function M.contain(what, fn)
   local ok, problem = xpcall(fn, debug.traceback)
   if not ok then
-    vim.notify_once(('Sidekicks: %s failed: %s'):format(what, problem), vim.log.levels.ERROR, TITLE)
+    require('vim.lsp.log').error('sidekicks', what, problem)
+    local first = tostring(problem):match('[^\n]*')
+    vim.notify_once(('Sidekicks: %s failed: %s'):format(what, first), vim.log.levels.ERROR, TITLE)
   end
 end
 

@@ -242,7 +242,7 @@
 
 --- An agent of the configuration and how it is doing.
 ---
---- `signIn`, `canLogOut`: what its last process offered.
+--- `signIn`, `canLogOut`, `takesImages`: what its last process offered.
 ---@class (exact) sidekicks.Agent
 ---@field name string
 ---@field title string
@@ -257,11 +257,12 @@
 ---@field usage? sidekicks.Usage
 ---@field signIn? sidekicks.SignInMethod[]
 ---@field canLogOut? boolean
+---@field takesImages? boolean
 
 --- A participant of a channel; the ACP session's modes, options and usage are those of this channel.
 ---@class (exact) sidekicks.Member
 ---@field name string
----@field kind "agent"|"peer"
+---@field kind sidekicks.ParticipantKind
 ---@field joinedAt string
 ---@field lastSeen? integer
 ---@field modes? sidekicks.Modes
@@ -300,8 +301,13 @@
 ---@field end sidekicks.Position
 
 --- A file or a piece of one that goes with a message; `text` is its content if the client gives it.
+---
+--- `data` (base64, with `mimeType`) only in a message that is sent: the bridge keeps it as a file, and `uri` is
+--- then that file's. An agent that takes images is given a file of an image type as an image.
 ---@class (exact) sidekicks.Attachment
 ---@field uri string
+---@field mimeType? string
+---@field data? string
 ---@field range? sidekicks.Range
 ---@field text? string
 ---@field title? string
@@ -320,6 +326,23 @@
 ---@field startedAt string
 ---@field endedAt? string
 
+--- How a message came by mail: the signed request it was (peers), and how far it is from a person.
+---
+--- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+--- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+--- `timeout` (milliseconds) what an ask said: all of it was signed.
+---@class (exact) sidekicks.MailOrigin
+---@field method? string
+---@field target? string
+---@field signer? string
+---@field time? string
+---@field nonce? string
+---@field key? string
+---@field signature? string
+---@field timeout? integer
+---@field cause? string
+---@field hops? integer
+
 --- An utterance. `seq` exists once it is finished (a user's: once its first turn begins).
 ---@class (exact) sidekicks.Message
 ---@field id string
@@ -332,6 +355,7 @@
 ---@field turn? sidekicks.MessageTurn
 ---@field inReplyTo? string
 ---@field attachments? sidekicks.Attachment[]
+---@field mail? sidekicks.MailOrigin
 
 --- What a turn waits for: an earlier turn here, its agent busy in another channel, or a running slot.
 ---@class (exact) sidekicks.WaitsFor
@@ -348,6 +372,78 @@
 ---@field inReplyTo? string
 ---@field state sidekicks.TurnState
 ---@field waitsFor? sidekicks.WaitsFor
+
+--- An open permission question. It names the agent that asks.
+---
+--- `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
+--- has said nothing for long.
+---@class (exact) sidekicks.Permission
+---@field about? "silence"|"tool"
+---@field requestId string
+---@field channelId string
+---@field agent string
+---@field turnId string
+---@field toolCall sidekicks.ToolCallPart
+---@field options sidekicks.PermissionOption[]
+---@field requestedAt string
+
+--- One value of a field of a form.
+---@class (exact) sidekicks.FormChoice
+---@field value string
+---@field title string
+
+--- One thing that an agent asks for. `choices` for `choice` (one of them) and `choices` (a list of them).
+---@class (exact) sidekicks.FormField
+---@field name string
+---@field title string
+---@field kind "boolean"|"choice"|"choices"|"integer"|"number"|"other"|"string"
+---@field required? boolean
+---@field description? string
+---@field default? any
+---@field choices? sidekicks.FormChoice[]
+---@field minimum? number
+---@field maximum? number
+---@field minLength? integer
+---@field maxLength? integer
+
+--- An agent asks the user for something: `fields` of a form, or a visit to `url`, which is shown whole.
+---@class (exact) sidekicks.Elicitation
+---@field requestId string
+---@field channelId string
+---@field agent string
+---@field mode "form"|"url"
+---@field message string
+---@field fields? sidekicks.FormField[]
+---@field url? string
+---@field requestedAt string
+
+--- A session that an agent remembers; `channelId` if it is that of a channel here.
+---@class (exact) sidekicks.AgentSession
+---@field sessionId string
+---@field cwd? string
+---@field title? string
+---@field updatedAt? string
+---@field channelId? string
+
+--- Something that waits for the user: a permission, unread messages, an error, or a queued message.
+---@class (exact) sidekicks.AttentionItem
+---@field kind "error"|"permission"|"queued"|"unread"
+---@field channelId string
+---@field agent? string
+---@field requestId? string
+---@field messageId? string
+---@field text string
+---@field count? integer
+
+--- Whether history is kept on disk, and if not, why.
+---@class (exact) sidekicks.StorageState
+---@field persistent boolean
+---@field reason? string
+
+--- The configuration in use and what is wrong with its file.
+---@class (exact) sidekicks.ConfigState
+---@field path string
+---@field problems sidekicks.Problem[]
 
 --- One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped).
 ---@class (exact) sidekicks.RouteTarget
@@ -378,36 +474,6 @@
 ---@field problem? sidekicks.RouteProblem
 ---@field notes? sidekicks.RouteNote[]
 
---- An open permission question. It names the agent that asks.
----@class (exact) sidekicks.Permission
----@field requestId string
----@field channelId string
----@field agent string
----@field turnId string
----@field toolCall sidekicks.ToolCallPart
----@field options sidekicks.PermissionOption[]
----@field requestedAt string
-
---- Something that waits for the user: a permission, unread messages, an error, or a queued message.
----@class (exact) sidekicks.AttentionItem
----@field kind "error"|"permission"|"queued"|"unread"
----@field channelId string
----@field agent? string
----@field requestId? string
----@field messageId? string
----@field text string
----@field count? integer
-
---- Whether history is kept on disk, and if not, why.
----@class (exact) sidekicks.StorageState
----@field persistent boolean
----@field reason? string
-
---- The configuration in use and what is wrong with its file.
----@class (exact) sidekicks.ConfigState
----@field path string
----@field problems sidekicks.Problem[]
-
 ---@alias sidekicks.ErrorCode
 ---| "invalidParams"
 ---| "protocolMismatch"
@@ -433,6 +499,15 @@
 ---| "pathOutsideWorkspace"
 ---| "notSupported"
 ---| "shuttingDown"
+---| "unauthorized"
+---| "peerNotFound"
+---| "nameTaken"
+---| "roomFull"
+---| "readPending"
+---| "waitCircle"
+---| "messagingRefused"
+---| "timeout"
+---| "closed"
 
 --- What a client gives as `initializationOptions.sidekicks`. Without it, it is a plain LSP client.
 ---
@@ -471,6 +546,7 @@
 ---@field storage sidekicks.StorageState
 ---@field config sidekicks.ConfigState
 ---@field signIns? sidekicks.SignIn[]
+---@field elicitations? sidekicks.Elicitation[]
 
 --- Make a named channel; `root` is an absolute folder.
 ---@class (exact) sidekicks.CreateChannel
@@ -634,28 +710,6 @@
 ---@class (exact) sidekicks.AgentRef
 ---@field agent string
 
---- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
----@class (exact) sidekicks.Authenticate
----@field agent string
----@field methodId string
----@field ran? boolean
-
---- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
----@class (exact) sidekicks.TerminalCommand
----@field command string
----@field args string[]
----@field env table<string, any>
----@field cwd string
-
---- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
----
---- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
----@class (exact) sidekicks.Authenticated
----@field done boolean
----@field text string
----@field terminal? sidekicks.TerminalCommand
----@field variables? sidekicks.SignInVariable[]
-
 --- The last lines an agent wrote to stderr; `agent/log` follows for this client.
 ---@class (exact) sidekicks.AgentLogs
 ---@field lines string[]
@@ -737,6 +791,241 @@
 ---@class (exact) sidekicks.DocumentText
 ---@field text? string
 
+--- Answer what an agent asked for; `content` (field name → value) only with `accept` of a form.
+---@class (exact) sidekicks.AnswerElicitation
+---@field requestId string
+---@field action "accept"|"cancel"|"decline"
+---@field content? table<string, any>
+
+--- The sessions that an agent remembers; `folder` (absolute): only those of that folder.
+---@class (exact) sidekicks.ListSessions
+---@field agent string
+---@field folder? string
+
+--- Sessions, as the agent orders them.
+---@class (exact) sidekicks.AgentSessions
+---@field sessions sidekicks.AgentSession[]
+
+--- A session of an agent.
+---@class (exact) sidekicks.SessionRef
+---@field agent string
+---@field sessionId string
+
+--- Go on in a channel with a session that the agent remembers.
+---@class (exact) sidekicks.PickUpSession
+---@field channelId string
+---@field agent string
+---@field sessionId string
+
+--- Sign in to an agent by one of its methods. `ran`: the command of a terminal method has been run.
+---@class (exact) sidekicks.Authenticate
+---@field agent string
+---@field methodId string
+---@field ran? boolean
+
+--- A command for the user's terminal; `env` is added to the client's environment, `cwd` is a folder.
+---@class (exact) sidekicks.TerminalCommand
+---@field command string
+---@field args string[]
+---@field env table<string, any>
+---@field cwd string
+
+--- What came of it, as a sentence. `done`: the agent takes prompts again, what had failed for it is tried anew.
+---
+--- Else `terminal` is to be run (then ask again with `ran`), or `variables` are to be set.
+---@class (exact) sidekicks.Authenticated
+---@field done boolean
+---@field text string
+---@field terminal? sidekicks.TerminalCommand
+---@field variables? sidekicks.SignInVariable[]
+
+---@alias sidekicks.ParticipantKind
+---| "agent"
+---| "peer"
+
+--- Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
+---
+--- `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
+--- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+---@class (exact) sidekicks.MailAuth
+---@field name string
+---@field time string
+---@field nonce string
+---@field signature string
+
+--- A request without parameters of its own, by whoever `auth` or `token` says.
+---@class (exact) sidekicks.MailRequest
+---@field auth? sidekicks.MailAuth
+---@field token? string
+
+--- Register the name in `auth`, signed with the private half of `key` (hex Ed25519).
+---@class (exact) sidekicks.RegisterPeer
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field key string
+
+--- A registration and when it ends unless a signed request renews it.
+---@class (exact) sidekicks.Lease
+---@field name string
+---@field expiresAt string
+
+--- Write to a peer or agent.
+---@class (exact) sidekicks.Tell
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer string
+---@field body string
+
+--- The message is in the history under this number. `notes`: what a sender should know (woke nobody, …).
+---@class (exact) sidekicks.Told
+---@field channelId string
+---@field peer string
+---@field seq integer
+---@field notes? string[]
+
+--- Write, then wait for the next message from there; `timeout` in milliseconds covers the waiting only.
+---@class (exact) sidekicks.AskPeer
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer string
+---@field body string
+---@field timeout? integer
+
+--- A message as mail shows it. `author`: a participant's name, or `user`.
+---@class (exact) sidekicks.Letter
+---@field seq integer
+---@field author string
+---@field at string
+---@field body string
+
+--- The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none.
+---@class (exact) sidekicks.Answered
+---@field seq integer
+---@field peer string
+---@field older? sidekicks.Letter[]
+---@field message? sidekicks.Letter
+
+--- Consume what waits in a pair (the oldest message) or a room (all of them); exactly one of them is named.
+---
+--- `timeout` in milliseconds; 0: do not wait. Expired: the error `timeout`.
+---@class (exact) sidekicks.ReadMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+---@field timeout? integer
+
+--- Everything that waits in a pair or a room, without consuming it.
+---@class (exact) sidekicks.PeekMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+
+--- Messages in order. `dropped`: how many older ones the mailbox of a room did not keep.
+---@class (exact) sidekicks.Letters
+---@field messages sidekicks.Letter[]
+---@field dropped? integer
+
+--- Consume the next message on any of the caller's channels; `timeout` as in reading.
+---@class (exact) sidekicks.ReadAnyMail
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field timeout? integer
+
+--- A message and where it was; no `message`: there is none.
+---@class (exact) sidekicks.AnyLetter
+---@field peer? string
+---@field room? string
+---@field message? sidekicks.Letter
+---@field dropped? integer
+
+--- Write to a room for every member but the sender.
+---@class (exact) sidekicks.Post
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+---@field body string
+
+--- The message is in the history under this number. `notes`: as in telling.
+---@class (exact) sidekicks.Posted
+---@field channelId string
+---@field room string
+---@field seq integer
+---@field notes? string[]
+
+--- Make a room (a named channel); its creator is the first member.
+---@class (exact) sidekicks.CreateRoom
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+---@field description? string
+
+--- A room by its name.
+---@class (exact) sidekicks.RoomRef
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field room string
+
+--- A named channel. `member`: whether the caller is one.
+---@class (exact) sidekicks.Room
+---@field name string
+---@field description? string
+---@field members string[]
+---@field member? boolean
+
+--- All rooms.
+---@class (exact) sidekicks.Rooms
+---@field rooms sidekicks.Room[]
+
+--- A member and what waits for it.
+---@class (exact) sidekicks.RoomMember
+---@field name string
+---@field kind sidekicks.ParticipantKind
+---@field pending? integer
+---@field dropped? integer
+
+--- The members of a room, in the order they joined.
+---@class (exact) sidekicks.RoomMembers
+---@field room string
+---@field members sidekicks.RoomMember[]
+
+--- What was written in a pair or a room after `since` (exclusive), the last `limit` of it.
+---@class (exact) sidekicks.MailHistory
+---@field auth? sidekicks.MailAuth
+---@field token? string
+---@field peer? string
+---@field room? string
+---@field since? integer
+---@field limit? integer
+
+--- One of the caller's channels and what waits there.
+---@class (exact) sidekicks.MailChannel
+---@field channelId string
+---@field peer? string
+---@field room? string
+---@field pending? integer
+---@field dropped? integer
+
+--- The caller's channels.
+---@class (exact) sidekicks.MailChannels
+---@field channels sidekicks.MailChannel[]
+
+--- Someone who can be written to. `expiresAt` only for peers.
+---@class (exact) sidekicks.Participant
+---@field name string
+---@field kind sidekicks.ParticipantKind
+---@field description? string
+---@field expiresAt? string
+
+--- Throw away the transcript's commits and write it anew; `confirm` is the word `transcript`.
+---@class (exact) sidekicks.PurgeTranscript
+---@field confirm string
+
+--- Everybody who can be written to.
+---@class (exact) sidekicks.Participants
+---@field participants sidekicks.Participant[]
+
 --- A message, whole: when it starts, changes state and finishes.
 ---
 --- `clientToken`: in the first event of a user's message, what its sender gave with `message/send`, so that it knows
@@ -799,6 +1088,12 @@
 ---@class (exact) sidekicks.DraftChanged
 ---@field channelId string
 ---@field text string
+
+--- What an agent asked for was given, declined, or is no longer wanted: its form closes everywhere.
+---@class (exact) sidekicks.ElicitationResolved
+---@field requestId string
+---@field channelId string
+---@field outcome "accepted"|"cancelled"|"declined"
 
 --- All channels.
 ---@class (exact) sidekicks.ChannelsChanged
@@ -874,12 +1169,16 @@
 ---@overload fun(method: "sidekicks/permission/answer", params: sidekicks.AnswerPermission, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/permission/rules", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/permission/revoke", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/elicitation/answer", params: sidekicks.AnswerElicitation, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Accepted))
 ---@overload fun(method: "sidekicks/agent/start", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/stop", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/restart", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/agent/logs", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentLogs))
 ---@overload fun(method: "sidekicks/agent/authenticate", params: sidekicks.Authenticate, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Authenticated))
 ---@overload fun(method: "sidekicks/agent/logout", params: sidekicks.AgentRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/agent/sessions", params: sidekicks.ListSessions, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AgentSessions))
+---@overload fun(method: "sidekicks/agent/deleteSession", params: sidekicks.SessionRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/session/pickUp", params: sidekicks.PickUpSession, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setMode", params: sidekicks.SetMode, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/session/setOption", params: sidekicks.SetOption, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/config/get", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ConfigView))
@@ -890,6 +1189,24 @@
 ---@overload fun(method: "sidekicks/draft/set", params: sidekicks.ChannelText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
 ---@overload fun(method: "sidekicks/bridge/status", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.BridgeStatus))
 ---@overload fun(method: "sidekicks/bridge/stop", params: sidekicks.Empty, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/register", params: sidekicks.RegisterPeer, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Lease))
+---@overload fun(method: "sidekicks/mail/unregister", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/renew", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Lease))
+---@overload fun(method: "sidekicks/mail/agents", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Participants))
+---@overload fun(method: "sidekicks/mail/tell", params: sidekicks.Tell, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Told))
+---@overload fun(method: "sidekicks/mail/ask", params: sidekicks.AskPeer, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Answered))
+---@overload fun(method: "sidekicks/mail/read", params: sidekicks.ReadMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/peek", params: sidekicks.PeekMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/readAny", params: sidekicks.ReadAnyMail, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.AnyLetter))
+---@overload fun(method: "sidekicks/mail/post", params: sidekicks.Post, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Posted))
+---@overload fun(method: "sidekicks/mail/createRoom", params: sidekicks.CreateRoom, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Room))
+---@overload fun(method: "sidekicks/mail/join", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Room))
+---@overload fun(method: "sidekicks/mail/leave", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/rooms", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Rooms))
+---@overload fun(method: "sidekicks/mail/participants", params: sidekicks.RoomRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.RoomMembers))
+---@overload fun(method: "sidekicks/mail/history", params: sidekicks.MailHistory, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Letters))
+---@overload fun(method: "sidekicks/mail/purge", params: sidekicks.PurgeTranscript, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Empty))
+---@overload fun(method: "sidekicks/mail/channels", params: sidekicks.MailRequest, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.MailChannels))
 
 --- Handlers of the bridge's notifications, by name.
 ---@class (exact) sidekicks.EventHandlers
@@ -903,6 +1220,8 @@
 ---@field ["sidekicks/permission/requested"]? fun(params: sidekicks.Permission) An agent asks for permission.
 ---@field ["sidekicks/permission/resolved"]? fun(params: sidekicks.PermissionResolved) A permission was answered or cancelled.
 ---@field ["sidekicks/draft/changed"]? fun(params: sidekicks.DraftChanged) Another client changed the composer's text.
+---@field ["sidekicks/elicitation/requested"]? fun(params: sidekicks.Elicitation) An agent asks the user for something.
+---@field ["sidekicks/elicitation/resolved"]? fun(params: sidekicks.ElicitationResolved) That was answered or withdrawn.
 ---@field ["sidekicks/channels/changed"]? fun(params: sidekicks.ChannelsChanged) The whole list of channels.
 ---@field ["sidekicks/agent/state"]? fun(params: sidekicks.AgentStateChanged) An agent's process changed state.
 ---@field ["sidekicks/agent/log"]? fun(params: sidekicks.AgentLog) A line of an agent's stderr.
@@ -942,12 +1261,16 @@ return {
     "sidekicks/permission/answer",
     "sidekicks/permission/rules",
     "sidekicks/permission/revoke",
+    "sidekicks/elicitation/answer",
     "sidekicks/agent/start",
     "sidekicks/agent/stop",
     "sidekicks/agent/restart",
     "sidekicks/agent/logs",
     "sidekicks/agent/authenticate",
     "sidekicks/agent/logout",
+    "sidekicks/agent/sessions",
+    "sidekicks/agent/deleteSession",
+    "sidekicks/session/pickUp",
     "sidekicks/session/setMode",
     "sidekicks/session/setOption",
     "sidekicks/config/get",
@@ -958,6 +1281,24 @@ return {
     "sidekicks/draft/set",
     "sidekicks/bridge/status",
     "sidekicks/bridge/stop",
+    "sidekicks/mail/register",
+    "sidekicks/mail/unregister",
+    "sidekicks/mail/renew",
+    "sidekicks/mail/agents",
+    "sidekicks/mail/tell",
+    "sidekicks/mail/ask",
+    "sidekicks/mail/read",
+    "sidekicks/mail/peek",
+    "sidekicks/mail/readAny",
+    "sidekicks/mail/post",
+    "sidekicks/mail/createRoom",
+    "sidekicks/mail/join",
+    "sidekicks/mail/leave",
+    "sidekicks/mail/rooms",
+    "sidekicks/mail/participants",
+    "sidekicks/mail/history",
+    "sidekicks/mail/purge",
+    "sidekicks/mail/channels",
     "sidekicks/document/read",
   },
   events = {
@@ -971,6 +1312,8 @@ return {
     "sidekicks/permission/requested",
     "sidekicks/permission/resolved",
     "sidekicks/draft/changed",
+    "sidekicks/elicitation/requested",
+    "sidekicks/elicitation/resolved",
     "sidekicks/channels/changed",
     "sidekicks/agent/state",
     "sidekicks/agent/log",

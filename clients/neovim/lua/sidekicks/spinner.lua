@@ -8,26 +8,28 @@ local timer = assert(vim.uv.new_timer())
 local ticking, frame = false, 1
 
 ---@class sidekicks.Spin
----@field row integer
+---@field id integer its marks have this and the next
+---@field row integer where it begins; its marks move with the text
 ---@field since number milliseconds
 
---- Buffer → what turns in it.
+--- What turns, by buffer.
 ---@type table<integer, sidekicks.Spin[]>
 local spins = {}
 
 ---@param buf integer
 ---@param spin sidekicks.Spin
-local function draw(buf, spin)
+---@param row integer
+local function draw(buf, spin, row)
   local seconds = math.floor((vim.uv.now() - spin.since) / 1000)
-  vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
-    id = spin.row + 1,
+  vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+    id = spin.id,
     virt_text = { { FRAMES[frame], 'SidekicksRunning' } },
     virt_text_pos = 'overlay',
     strict = false,
   })
   if seconds >= 2 then
-    vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
-      id = spin.row + 1000001,
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      id = spin.id + 1,
       virt_text = { { (' %d s'):format(seconds), 'SidekicksMeta' } },
       virt_text_pos = 'eol',
       strict = false,
@@ -42,7 +44,10 @@ local function tick()
       spins[buf] = nil
     elseif vim.fn.bufwinid(buf) ~= -1 then
       for _, spin in ipairs(here) do
-        draw(buf, spin)
+        local place = vim.api.nvim_buf_get_extmark_by_id(buf, namespace, spin.id, {})
+        if place[1] then
+          draw(buf, spin, place[1])
+        end
       end
     end
   end
@@ -56,10 +61,13 @@ end
 ---@param buf integer
 ---@param here sidekicks.Spin[]
 function M.set(buf, here)
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for _, spin in ipairs(spins[buf] or {}) do -- not by range: that looks at every mark of the buffer
+    vim.api.nvim_buf_del_extmark(buf, namespace, spin.id)
+    vim.api.nvim_buf_del_extmark(buf, namespace, spin.id + 1)
+  end
   spins[buf] = #here > 0 and here or nil
   for _, spin in ipairs(here) do
-    draw(buf, spin)
+    draw(buf, spin, spin.row)
   end
   if #here > 0 and not ticking then
     ticking = true

@@ -126,22 +126,29 @@ end
 ---@return integer last_start where in `text` the last piece of a line begins (from 1)
 ---@return integer last_rows how many of the lines came from that piece
 function M.lines(text)
-  local lines, at, rows = {}, 1, 0
+  local lines, at, rows, count = {}, 1, 0, 0
   local function add(piece)
-    local made = vim.split(M.safe(piece), '\n', { plain = true })
-    vim.list_extend(lines, made)
-    rows = #made
+    rows = 0
+    for row in vim.gsplit(M.safe(piece), '\n', { plain = true }) do
+      rows, count = rows + 1, count + 1
+      lines[count] = row
+    end
   end
   local stop ---@type integer?
   repeat
     stop = text:find('\n', at, true)
     local line = text:sub(at, stop and stop - 1)
-    while #line > M.LONGEST_LINE do
-      local cut = break_at(line)
-      add(line:sub(1, cut))
-      line, at = line:sub(cut + 1), at + cut
+    if #line <= M.LONGEST_LINE and not line:find('[^\t\32-\126]') then -- nearly all are so
+      rows, count = 1, count + 1
+      lines[count] = line
+    else
+      while #line > M.LONGEST_LINE do
+        local cut = break_at(line)
+        add(line:sub(1, cut))
+        line, at = line:sub(cut + 1), at + cut
+      end
+      add((line:gsub('\r$', '')))
     end
-    add((line:gsub('\r$', '')))
     at = stop and stop + 1 or at
   until stop == nil
   return lines, at, rows

@@ -1,5 +1,6 @@
 --- What happens in a transcript's windows: older messages come when its top is reached, folds are made where it is
 --- shown, it is closed with its buffer.
+local highlight = require('sidekicks.highlight')
 local layout = require('sidekicks.layout')
 local view = require('sidekicks.view')
 
@@ -36,6 +37,8 @@ function M.watch(buf, room)
         for _, win in ipairs(vim.fn.win_findbuf(buf)) do
           page(win, here)
         end
+        local show = #here.room.snapshot.turns > 0 and highlight.soon or highlight.visible
+        show(here)
       end
     end,
   })

@@ -3,6 +3,7 @@
 local config = require('sidekicks.config')
 local entries = require('sidekicks.entries')
 local folds = require('sidekicks.folds')
+local highlight = require('sidekicks.highlight')
 local message_rows = require('sidekicks.render.message')
 local spinner = require('sidekicks.spinner')
 local tail_rows = require('sidekicks.render.tail')
@@ -19,7 +20,9 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 ---@field tail sidekicks.Block
 ---@field wins integer[] windows that show the buffer, while it is drawn
 ---@field markdown boolean
+---@field highlighting? boolean whether more is to be highlighted soon
 ---@field private writable boolean
+---@field private barred? sidekicks.OpenedChannel the snapshot that the window bars show
 ---@field private permissions? sidekicks.Permission[]
 ---@field private started table<string, number> turn → when it was first seen, in milliseconds
 local View = {}
@@ -64,7 +67,7 @@ function View:write(block, row, keep, lines)
   local from, to = row + keep, row + block.rows
   if to > from then
     vim.api.nvim_buf_clear_namespace(self.buf, M.namespace, from, to)
-    vim.api.nvim_buf_clear_namespace(self.buf, require('sidekicks.highlight').namespace, from, to)
+    vim.api.nvim_buf_clear_namespace(self.buf, highlight.namespace, from, to)
   end
   if self.blank then -- the one empty line every buffer has
     self.blank = false
@@ -105,18 +108,15 @@ end
 function View:sync_tail(row)
   local canvas, turning = tail_rows.draw(self.room)
   local key = table.concat(canvas.lines, '\n')
-  if self.tail.key == key and self.tail.row == row then
+  if self.tail.key == key then -- its marks move with the text above
     return
   end
-  if self.tail.key ~= key then
-    self.tail.key = key
-    self:put(self.tail, row, canvas)
-  end
-  self.tail.row = row
+  self.tail.key = key
+  self:put(self.tail, row, canvas)
   local spins, started = {}, {}
   for at, id in pairs(turning) do
     started[id] = self.started[id] or vim.uv.now()
-    spins[#spins + 1] = { row = row + at, since = started[id] }
+    spins[#spins + 1] = { id = 2 * at + 1, row = row + at, since = started[id] }
   end
   self.started = started
   spinner.set(self.buf, spins)
@@ -200,9 +200,25 @@ function View:sync()
     end
   end
   if #self.wins > 0 then
+    highlight.soon(self)
     self:seen()
   end
-  require('sidekicks.status').room_changed(self.room)
+  self:sync_bars()
+end
+
+--- The bars of its windows, if what they show has changed.
+---@private
+function View:sync_bars()
+  local snapshot, shown = self.room.snapshot, self.barred
+  if
+    shown == nil
+    or shown.turns ~= snapshot.turns
+    or shown.permissions ~= snapshot.permissions
+    or shown.channel ~= snapshot.channel
+  then
+    self.barred = snapshot
+    require('sidekicks.status').room_changed(self.room)
+  end
 end
 
 --- What stands in a visible window has been seen.

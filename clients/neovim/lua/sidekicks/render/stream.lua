@@ -4,6 +4,9 @@ local text = require('sidekicks.text')
 
 local M = {}
 
+--- Rows of a paragraph or code block that are highlighted at once.
+local LONGEST_PIECE = 40
+
 ---@class sidekicks.Stream
 ---@field value string
 ---@field from integer where the last row's text begins (from 1); 0: nothing to show yet
@@ -11,6 +14,8 @@ local M = {}
 ---@field scanned integer rows looked at for the ends of blocks
 ---@field open integer the first row of the block that is not closed yet
 ---@field fence? string the marks of the code block that is open
+---@field fence_line? string the line that opened it
+---@field inside? string the same, if `open` is in its middle
 
 ---@return sidekicks.Stream
 function M.new()
@@ -35,7 +40,7 @@ end
 function M.grow(stream, value)
   if stream.value ~= value and value:sub(1, #stream.value) ~= stream.value then
     local fresh = M.new()
-    for _, key in ipairs({ 'value', 'from', 'rows', 'scanned', 'open', 'fence' }) do
+    for _, key in ipairs({ 'value', 'from', 'rows', 'scanned', 'open', 'fence', 'fence_line', 'inside' }) do
       stream[key] = fresh[key]
     end
   end
@@ -55,40 +60,42 @@ function M.grow(stream, value)
   return keep, lines
 end
 
---- The Markdown blocks that were closed by rows up to `count`, each once.
+---@class sidekicks.MarkdownBlock
+---@field first integer
+---@field stop integer the row after its last
+---@field fence? string the line that opened the code block in whose middle it begins
+
+--- The Markdown blocks that were closed by rows, each once. A long paragraph or code block is closed in pieces, so that
+--- no piece takes long to highlight.
 ---@param stream sidekicks.Stream
----@param count integer rows to look at
----@param line_at fun(row: integer): string
+---@param lines string[] the rows from `stream.scanned` on
 ---@param closed boolean whether nothing will follow
----@return integer[][] ranges first row and the row after the last
-function M.settle(stream, count, line_at, closed)
-  local ranges = {}
+---@return sidekicks.MarkdownBlock[]
+function M.settle(stream, lines, closed)
+  local blocks = {}
   local function close(stop)
     if stop > stream.open then
-      ranges[#ranges + 1] = { stream.open, stop }
+      blocks[#blocks + 1] = { first = stream.open, stop = stop, fence = stream.inside }
     end
-    stream.open = stop
+    stream.open, stream.inside = stop, stream.fence_line
   end
-  while stream.scanned < count do
+  for _, line in ipairs(lines) do
     local row = stream.scanned
-    local line = line_at(row)
     stream.scanned = row + 1
     local marks = line:match('^%s*(```+)') or line:match('^%s*(~~~+)')
-    if stream.fence then
-      if marks and marks:sub(1, #stream.fence) == stream.fence and line:match('^%s*[`~]+%s*$') then
-        stream.fence = nil
-        close(row + 1)
-      end
-    elseif marks then
-      stream.fence = marks
-    elseif line:match('^%s*$') then
+    if stream.fence and marks and marks:sub(1, #stream.fence) == stream.fence and line:match('^%s*[`~]+%s*$') then
+      stream.fence, stream.fence_line = nil, nil
+      close(row + 1)
+    elseif stream.fence == nil and marks then
+      stream.fence, stream.fence_line = marks, line
+    elseif (stream.fence == nil and not line:find('%S')) or stream.scanned - stream.open >= LONGEST_PIECE then
       close(row + 1)
     end
   end
   if closed then
-    close(count)
+    close(stream.scanned)
   end
-  return ranges
+  return blocks
 end
 
 return M

@@ -1,0 +1,1 @@
+"""Mail: agents and peers that write to each other, on the channels' logs."""

@@ -1,0 +1,84 @@
+"""Forms over the wire, and going on with a session that an agent remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.conditions import happened, posted
+from tests.support.room import text_of
+from tests.support.sandbox import BridgeSandbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_form_reaches_every_client_and_the_first_answer_counts(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.send("@alice !elicit form Who")
+        asked = await client.until(happened("elicitation/requested"))
+        assert [field["kind"] for field in asked["fields"]] == ["string", "integer", "number", "boolean", "choice"]
+        await room.turn("alice", "awaitingPermission")
+        assert (await client.state())["elicitations"] == [asked]
+        listed = (await client.request("attention/list"))["items"]
+        assert listed[0]["text"] == "@alice asks you in #general: Who"
+        answer = {"requestId": asked["requestId"], "action": "accept"}
+        refusal = await client.refused("elicitation/answer", {**answer, "content": {"name": ""}})
+        assert refusal.code == -32602
+        accepted = await client.request("elicitation/answer", {**answer, "content": {"name": "zoe", "count": 2}})
+        assert accepted == {"accepted": True}
+        assert await client.request("elicitation/answer", answer) == {"accepted": False}
+        message = await client.until(posted("alice"))
+        assert text_of(message) == 'elicit form: {"action": "accept", "content": {"name": "zoe", "count": 2}}\n'
+        assert client.of("elicitation/resolved")[0]["outcome"] == "accepted"
+
+
+async def test_a_cancelled_turn_takes_its_form_away(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.send("@alice !elicit url Go")
+        asked = await client.until(happened("elicitation/requested"))
+        assert asked["url"] == "https://example.com/sign-in?code=1"
+        await room.cancel()
+        resolved = await client.until(happened("elicitation/resolved"))
+        assert resolved["outcome"] == "cancelled"
+        await client.until(posted("alice", stop="cancelled"))
+        assert (await client.state()).get("elicitations", []) == []
+
+
+async def test_going_on_with_a_session_that_the_agent_remembers(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--caps list,load,delete --sessions old,older --replay 2", "bob": ""})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("@bob hello", by="bob")
+        await room.ask("@alice hi", by="alice")
+        sessions = (await client.request("agent/sessions", agent="alice"))["sessions"]
+        assert [one["sessionId"] for one in sessions][:2] == ["old", "older"]
+        assert sessions[2]["channelId"] == room.id
+        await room.request("session/pickUp", agent="alice", sessionId="old")
+        answer = await room.ask("@alice go on", by="alice")
+        assert "replayed" not in text_of(answer)
+        prompt = await client.request("message/prompt", messageId=answer["id"])
+        assert (prompt["session"], prompt["unseen"]) == ("loaded", 4)
+        assert box.received("alice", "session/load")[0]["sessionId"] == "old"
+        await client.request("agent/deleteSession", agent="alice", sessionId="older")
+        assert box.received("alice", "session/delete") == [{"sessionId": "older"}]
+        assert (await client.refused("agent/sessions", agent="bob")).kind == "notSupported"
+        refusal = await client.refused("session/pickUp", channelId=room.id, agent="bob", sessionId="x")
+        assert refusal.kind == "notSupported"
+
+
+async def test_a_session_that_is_gone_is_said(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--caps load --error load=-32002:gone"})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.request("session/pickUp", agent="alice", sessionId="old")
+        await room.ask("hello", by="alice")
+        told = await client.until(posted("system", late=True))
+        assert told["parts"][0]["text"] == "@alice could not go on with the session you picked; this one is new."
