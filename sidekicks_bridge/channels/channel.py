@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
 _TOKENS_KEPT = 256
@@ -61,8 +62,6 @@ class Channel:
     async def run(self) -> None:
         """The channel's task."""
         await self.inbox.serve(self.voices.patience, self.voices.end_late)
-
-    # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
         """Subscribe a client. ``answer`` gets the snapshot in the same step, so that every later event follows it."""
@@ -140,8 +139,6 @@ class Channel:
     def open_permissions(self) -> list[Permission]:
         """The questions that wait here."""
         return self.permissions.all()
-
-    # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def preview(self, text: str, forbidden: str | None) -> Route:
         """Where ``text`` would go; starts nobody."""
@@ -260,8 +257,6 @@ class Channel:
         self.flow.announce()
         self.flow.advance()
 
-    # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
-
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""
         await self.inbox.call(self._cancel, turn_id)
@@ -329,8 +324,6 @@ class Channel:
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
 
-    # ── what agents say ──────────────────────────────────────────────────────────────────────────────────────────
-
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
         self.inbox.cast(self.voices.update, agent, update)
@@ -358,8 +351,6 @@ class Channel:
     def _withdraw(self, ask: PermissionAsk) -> None:
         self.permissions.withdraw(ask)
         self._asked_no_more()
-
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""

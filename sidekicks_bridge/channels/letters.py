@@ -14,7 +14,8 @@ from sidekicks_bridge.channels.turns import Delivery, PendingTurn
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageUpdated
 from sidekicks_bridge.protocol.parts import TextPart
-from sidekicks_bridge.protocol.types import Message, Route, RouteTarget
+from sidekicks_bridge.protocol.routes import Route, RouteTarget
+from sidekicks_bridge.protocol.types import Message
 from sidekicks_bridge.store.contract import DeleteMember, PutChannel, PutMember, PutMessage, PutTurn, StoredMember
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ class Walk:
                 await client.until(lambda _, room=room, turns=turns: room.turns != turns or not room.turns)
 
 
-@pytest.mark.parametrize("seed", [1, 10])
+@pytest.mark.parametrize("seed", [10])
 async def test_a_random_walk(tmp_path: Path, seed: int) -> None:
     limits = {"maxRunningAgents": 2, "cancelTimeout": "2s"}
     box = BridgeSandbox(tmp_path, AGENTS, CHANNELS, limits=limits)

@@ -53,10 +53,10 @@ class Nobody:
         raise AssertionError(ask)
 
     def elicitation_asked(self, ask: ElicitationAsk) -> None:
-        raise NotImplementedError
+        raise AssertionError(ask)
 
     def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
-        raise NotImplementedError
+        raise AssertionError(ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:
         raise AssertionError(ask)

@@ -403,39 +403,6 @@ export interface Turn {
   waitsFor?: WaitsFor;
 }
 
-/** One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped). */
-export interface RouteTarget {
-  agent: string;
-  invited: boolean;
-  command?: string;
-  unseen: number;
-  cut: number;
-  fresh: boolean;
-  waitsFor?: WaitsFor;
-}
-
-/** Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong. */
-export interface RouteProblem {
-  code: string;
-  text: string;
-  suggestion?: string;
-  start?: number;
-  end?: number;
-}
-
-/** Something worth knowing about a route that stops nothing. */
-export interface RouteNote {
-  code: string;
-  text: string;
-}
-
-/** Who will answer a message, in which order, and why (not). A `problem` starts nobody. */
-export interface Route {
-  to: RouteTarget[];
-  problem?: RouteProblem;
-  notes?: RouteNote[];
-}
-
 /**
  * An open permission question. It names the agent that asks.
  *
@@ -516,6 +483,39 @@ export interface StorageState {
 export interface ConfigState {
   path: string;
   problems: Problem[];
+}
+
+/** One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped). */
+export interface RouteTarget {
+  agent: string;
+  invited: boolean;
+  command?: string;
+  unseen: number;
+  cut: number;
+  fresh: boolean;
+  waitsFor?: WaitsFor;
+}
+
+/** Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong. */
+export interface RouteProblem {
+  code: string;
+  text: string;
+  suggestion?: string;
+  start?: number;
+  end?: number;
+}
+
+/** Something worth knowing about a route that stops nothing. */
+export interface RouteNote {
+  code: string;
+  text: string;
+}
+
+/** Who will answer a message, in which order, and why (not). A `problem` starts nobody. */
+export interface Route {
+  to: RouteTarget[];
+  problem?: RouteProblem;
+  notes?: RouteNote[];
 }
 
 export type ErrorCode =

@@ -5,7 +5,7 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('sidekicks.markdown')
 
 --- How long one go may take; the rest waits for the next.
-local SLICE_NS, NEXT_MS = 5e6, 30
+local SLICE_NS, SOON_MS = 5e6, 100
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
@@ -123,7 +123,7 @@ local function highlight_window(view, win, deadline)
   return true
 end
 
---- Highlights what can be seen of a transcript.
+--- Highlights what can be seen of a transcript, now.
 ---@param view sidekicks.View
 function M.visible(view)
   if not (view.markdown and vim.api.nvim_buf_is_loaded(view.buf)) then
@@ -132,16 +132,23 @@ function M.visible(view)
   local deadline = vim.uv.hrtime() + SLICE_NS
   for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
     if not highlight_window(view, win, deadline) then
-      if not view.highlighting then
-        view.highlighting = true
-        vim.defer_fn(function()
-          view.highlighting = false
-          M.visible(view)
-        end, NEXT_MS)
-      end
+      M.soon(view)
       return
     end
   end
+end
+
+--- Highlights what can be seen of a transcript in a moment: what flies by is not worth it.
+---@param view sidekicks.View
+function M.soon(view)
+  if view.highlighting then
+    return
+  end
+  view.highlighting = true
+  vim.defer_fn(function()
+    view.highlighting = false
+    M.visible(view)
+  end, SOON_MS)
 end
 
 return M

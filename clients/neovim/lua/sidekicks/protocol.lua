@@ -356,35 +356,6 @@
 ---@field state sidekicks.TurnState
 ---@field waitsFor? sidekicks.WaitsFor
 
---- One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped).
----@class (exact) sidekicks.RouteTarget
----@field agent string
----@field invited boolean
----@field command? string
----@field unseen integer
----@field cut integer
----@field fresh boolean
----@field waitsFor? sidekicks.WaitsFor
-
---- Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong.
----@class (exact) sidekicks.RouteProblem
----@field code string
----@field text string
----@field suggestion? string
----@field start? integer
----@field end? integer
-
---- Something worth knowing about a route that stops nothing.
----@class (exact) sidekicks.RouteNote
----@field code string
----@field text string
-
---- Who will answer a message, in which order, and why (not). A `problem` starts nobody.
----@class (exact) sidekicks.Route
----@field to sidekicks.RouteTarget[]
----@field problem? sidekicks.RouteProblem
----@field notes? sidekicks.RouteNote[]
-
 --- An open permission question. It names the agent that asks.
 ---
 --- `about`: what it asks for is a tool call, or (`silence`) it is the bridge that asks what to do about an agent that
@@ -456,6 +427,35 @@
 ---@class (exact) sidekicks.ConfigState
 ---@field path string
 ---@field problems sidekicks.Problem[]
+
+--- One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped).
+---@class (exact) sidekicks.RouteTarget
+---@field agent string
+---@field invited boolean
+---@field command? string
+---@field unseen integer
+---@field cut integer
+---@field fresh boolean
+---@field waitsFor? sidekicks.WaitsFor
+
+--- Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong.
+---@class (exact) sidekicks.RouteProblem
+---@field code string
+---@field text string
+---@field suggestion? string
+---@field start? integer
+---@field end? integer
+
+--- Something worth knowing about a route that stops nothing.
+---@class (exact) sidekicks.RouteNote
+---@field code string
+---@field text string
+
+--- Who will answer a message, in which order, and why (not). A `problem` starts nobody.
+---@class (exact) sidekicks.Route
+---@field to sidekicks.RouteTarget[]
+---@field problem? sidekicks.RouteProblem
+---@field notes? sidekicks.RouteNote[]
 
 ---@alias sidekicks.ErrorCode
 ---| "invalidParams"

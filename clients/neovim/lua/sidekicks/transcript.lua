@@ -37,7 +37,8 @@ function M.watch(buf, room)
         for _, win in ipairs(vim.fn.win_findbuf(buf)) do
           page(win, here)
         end
-        highlight.visible(here)
+        local show = #here.room.snapshot.turns > 0 and highlight.soon or highlight.visible
+        show(here)
       end
     end,
   })

@@ -1,0 +1,154 @@
+/** A VS Code window in a headless browser: its workbench, its chat view, what a user does with them. */
+import { chromium, type Browser, type Frame, type Locator, type Page } from "playwright-core";
+import { existsSync } from "node:fs";
+import type { Bed } from "./bed.ts";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  "--no-default-browser-check",
+];
+
+/** The browser of this machine, or undefined. */
+export function browserPath(): string | undefined {
+  const given = process.env["CHROMIUM"];
+  const places = [
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  ];
+  return given ?? places.find((path) => existsSync(path));
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: browserPath(), headless: true, args: FLAGS });
+}
+
+export class Window {
+  readonly page: Page;
+  #chat: Frame | undefined;
+
+  private constructor(page: Page) {
+    this.page = page;
+  }
+
+  static async open(
+    browser: Browser,
+    bed: Bed,
+    options: { width?: number; height?: number; query?: string; folder?: string; scale?: number } = {},
+  ): Promise<Window> {
+    const { width = 1400, height = 900, query = "", folder = bed.workspace, scale = 1 } = options;
+    const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: bed.base });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    await page.goto(`${bed.base}/?folder=${encodeURIComponent(folder)}${query}`, { timeout: 60_000 });
+    await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
+    return new Window(page);
+  }
+
+  /** Run a command by its title. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    const box = this.page.locator(".quick-input-widget:visible input").first();
+    await box.fill(`>${title}`);
+    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
+    await rows
+      .filter({ hasText: title.split(": ").at(-1) ?? title })
+      .first()
+      .click();
+  }
+
+  /** Open a file of the workspace. */
+  async openFile(name: string): Promise<Locator> {
+    await this.page.keyboard.press("Control+P");
+    await this.page.locator(".quick-input-widget:visible input").first().fill(name);
+    await this.pick(name).click();
+    const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
+    await editor.waitFor();
+    return editor;
+  }
+
+  /** The quick pick that is open: its rows by their labels. */
+  pick(text: string | RegExp): Locator {
+    return this.page.locator(".quick-input-widget:visible .monaco-list-row", { hasText: text }).first();
+  }
+
+  /** Type into the input box that is open, and accept. */
+  async enter(text: string): Promise<void> {
+    const box = this.page.locator(".quick-input-widget:visible input").first();
+    await box.waitFor();
+    await box.fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Bring the chat to the front; answers its frame. */
+  async chat(): Promise<Frame> {
+    if (this.#chat && !this.#chat.isDetached()) return this.#chat;
+    for (let tries = 0; tries < 20; tries++) {
+      await this.page.keyboard.press("Control+Alt+k"); // unheard until the extension is known
+      this.#chat = await this.#frameWith(".composer textarea:enabled", 4_000);
+      if (this.#chat) return this.#chat;
+    }
+    throw new Error("The chat view did not come up.");
+  }
+
+  async #frameWith(selector: string, milliseconds: number): Promise<Frame | undefined> {
+    for (let waited = 0; waited < milliseconds; waited += 100) {
+      for (const frame of this.page.frames()) {
+        if (
+          (await frame
+            .locator(selector)
+            .count()
+            .catch(() => 0)) > 0
+        )
+          return frame;
+      }
+      await this.page.waitForTimeout(100);
+    }
+    return undefined;
+  }
+
+  /** Write a message in the composer and send it. */
+  async say(text: string): Promise<void> {
+    const chat = await this.chat();
+    const field = chat.locator(".composer textarea");
+    await field.fill(text);
+    await field.press("Enter");
+  }
+
+  /** Open a channel (`#general`, `@alice`) from the list, and wait until it is shown. */
+  async openChannel(title: string): Promise<void> {
+    const chat = await this.chat();
+    await this.page.locator(`.monaco-list-row[aria-label^="${title}"]`).first().click();
+    await chat.locator(`body[data-channel="${title}"]`).waitFor();
+    await chat.locator(".composer textarea:focus").waitFor();
+  }
+
+  /** The tree beside the chat: a row by its text. */
+  row(text: string | RegExp): Locator {
+    return this.page
+      .locator(".auxiliarybar .monaco-list-row, .sidebar .monaco-list-row", { hasText: text })
+      .first();
+  }
+
+  /** The notifications, opened by the bell, whether or not they are shown by themselves. */
+  async notification(text: string | RegExp): Promise<Locator> {
+    const item = this.page.locator(".notification-list-item", { hasText: text }).first();
+    const bell = this.page.locator("[id='status.notifications']");
+    await bell.locator(".codicon-bell-dot").waitFor();
+    if (!(await item.isVisible())) await bell.click();
+    await item.waitFor();
+    return item;
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}

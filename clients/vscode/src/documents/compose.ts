@@ -1,0 +1,84 @@
+/**
+ * Messages written in an editor: `sidekicks:/<slug>/compose`, language `sidekicks-compose`, so that every completion of
+ * the editor works. Saving keeps the draft; sending empties it.
+ */
+import { randomUUID } from "node:crypto";
+import * as vscode from "vscode";
+import type { App, Commands } from "../app.ts";
+import { slugOf } from "../overview.ts";
+
+const SCHEME = "sidekicks";
+
+export class ComposeFiles implements vscode.FileSystemProvider {
+  readonly #texts = new Map<string, Uint8Array>();
+  readonly #changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  readonly onDidChangeFile = this.#changes.event;
+
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => undefined);
+  }
+
+  stat(uri: vscode.Uri): vscode.FileStat {
+    return { type: vscode.FileType.File, ctime: 0, mtime: Date.now(), size: this.readFile(uri).length };
+  }
+
+  readFile(uri: vscode.Uri): Uint8Array {
+    return this.#texts.get(uri.path) ?? new Uint8Array();
+  }
+
+  writeFile(uri: vscode.Uri, content: Uint8Array): void {
+    this.#texts.set(uri.path, content);
+    this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+  }
+
+  readDirectory(): [string, vscode.FileType][] {
+    return [];
+  }
+
+  createDirectory(): void {
+    throw vscode.FileSystemError.NoPermissions();
+  }
+
+  delete(uri: vscode.Uri): void {
+    this.#texts.delete(uri.path);
+  }
+
+  rename(): void {
+    throw vscode.FileSystemError.NoPermissions();
+  }
+}
+
+export function composeCommands(app: App): Commands {
+  const files = new ComposeFiles();
+  app.context.subscriptions.push(
+    vscode.workspace.registerFileSystemProvider(SCHEME, files, { isCaseSensitive: true }),
+  );
+  return {
+    "compose.open": async () => {
+      const { channel } = app.chat.conversation;
+      if (!channel) return;
+      const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${slugOf(channel)}/compose` });
+      const document = await vscode.workspace.openTextDocument(uri);
+      await vscode.languages.setTextDocumentLanguage(document, "sidekicks-compose");
+      await vscode.window.showTextDocument(document);
+    },
+    "compose.send": () => send(app),
+  };
+}
+
+/** Send the document in front to the channel its name gives; any other `.sidekicks` document to the one on screen. */
+async function send(app: App): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor?.document.languageId !== "sidekicks-compose") return;
+  const { document } = editor;
+  const text = document.getText();
+  const slug = document.uri.scheme === SCHEME ? document.uri.path.split("/")[1] : undefined;
+  const named = app.overview.current.channels.find((channel) => slugOf(channel) === slug);
+  const channelId = named?.id ?? app.chat.conversation.channelId;
+  if (channelId === undefined || text.trim() === "") return;
+  await app.bridge.request("sidekicks/message/send", { channelId, text, clientToken: randomUUID() });
+  const whole = new vscode.Range(document.positionAt(0), document.positionAt(text.length));
+  await editor.edit((edit) => edit.delete(whole));
+  await document.save();
+  await app.chat.show(channelId, false);
+}

@@ -1,0 +1,108 @@
+/**
+ * Permission questions: cards in the order they came, one at a time. Nothing is chosen beforehand, a card takes no
+ * answer in its first half second, and Escape is no.
+ */
+import type { Agent, Permission } from "../src/protocol.gen.ts";
+import { button, h, icon } from "./dom.ts";
+import { post, request } from "./host.ts";
+import { t } from "./l10n.ts";
+import { visible } from "./safe.ts";
+import { commandOf, diffElement, locationLink, output, plain } from "./tool.ts";
+
+const INERT_MILLISECONDS = 500;
+
+export class PermissionCards {
+  readonly element = h("div.permissions");
+  readonly #failed: (error: unknown) => void;
+  readonly #say: (sentence: string) => void;
+  #shown: string | undefined;
+  #answered = new Set<string>();
+
+  constructor(failed: (error: unknown) => void, say: (sentence: string) => void) {
+    this.#failed = failed;
+    this.#say = say;
+  }
+
+  draw(permissions: Permission[], agents: Agent[]): void {
+    const open = permissions.filter(({ requestId }) => !this.#answered.has(requestId));
+    const first = open[0];
+    const count = this.element.querySelector(".permission-count");
+    if (count) count.textContent = open.length > 1 ? t("1 of {0}", open.length) : "";
+    if (first?.requestId === this.#shown) return;
+    this.#shown = first?.requestId;
+    const hadFocus = this.element.contains(document.activeElement);
+    this.element.replaceChildren();
+    if (!first) return;
+    const card = this.#card(first, agents, open.length);
+    this.element.append(card);
+    if (hadFocus) card.focus(); // who answers several in a row keeps the keyboard
+  }
+
+  #card(permission: Permission, agents: Agent[], count: number): HTMLElement {
+    const title = agents.find(({ name }) => name === permission.agent)?.title ?? permission.agent;
+    const sentence = t("{0} asks for permission", title);
+    this.#say(`${sentence}: ${permission.toolCall.title}`);
+    const since = performance.now();
+    const answer = (optionId?: string): void => {
+      if (performance.now() - since >= INERT_MILLISECONDS) this.#answer(permission.requestId, optionId);
+    };
+    const options = permission.options.map(({ optionId, name, kind }) => {
+      const style = kind === "allow_once" || kind === "allow_always" ? "" : "secondary";
+      const one = button(visible(name), () => answer(optionId), style);
+      one.dataset["option"] = optionId;
+      one.setAttribute("aria-disabled", "true");
+      return one;
+    });
+    setTimeout(() => {
+      for (const option of options) option.removeAttribute("aria-disabled");
+    }, INERT_MILLISECONDS);
+    const head = h(
+      "div.permission-head",
+      {},
+      icon("shield"),
+      h("span.permission-who", {}, visible(sentence)),
+      h("span.permission-count", {}, count > 1 ? t("1 of {0}", count) : ""),
+    );
+    const card = h("section.permission", {
+      "aria-label": sentence,
+      tabindex: -1,
+      "data-request": permission.requestId,
+    });
+    card.append(head, h("div.permission-title", {}, visible(permission.toolCall.title)));
+    card.append(
+      h("div.permission-about", {}, ...about(permission)),
+      h("div.permission-options", {}, ...options),
+    );
+    card.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") answer();
+    });
+    return card;
+  }
+
+  #answer(requestId: string, optionId?: string): void {
+    this.#answered.add(requestId);
+    const given = optionId === undefined ? { requestId } : { requestId, optionId };
+    request("sidekicks/permission/answer", given).catch((error: unknown) => {
+      this.#answered.delete(requestId);
+      this.#failed(error);
+    });
+  }
+}
+
+/** What it is about: the command, the places, the change, or else whatever the tool was given. */
+function about({ requestId, toolCall }: Permission): Node[] {
+  const nodes: Node[] = [];
+  const command = commandOf(toolCall.input);
+  if (command !== undefined) nodes.push(output(command, t("Command")));
+  if (toolCall.locations.length > 0)
+    nodes.push(h("div.locations", {}, ...toolCall.locations.map(locationLink)));
+  toolCall.content.forEach((content, at) => {
+    const openDiff = (): void => post({ type: "openPermissionDiff", requestId, content: at });
+    if (content.type === "diff") nodes.push(diffElement(content, openDiff));
+    else if (content.type === "text") nodes.push(output(content.text, t("Details")));
+  });
+  const given = toolCall.input;
+  if (nodes.length === 0 && given !== undefined && given !== null)
+    nodes.push(output(plain(given), t("Input")));
+  return nodes;
+}
