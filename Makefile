@@ -14,11 +14,17 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim check check-neovim format gen lock bench bench-mail bench-editors clean
+.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
 STYLUA_VERSION := 2.5.2
+VSCODE := clients/vscode
+VSCODE_MODULES := $(VSCODE)/node_modules/.package-lock.json
+VSIX := $(VSCODE)/sidekicks.vsix
+VSCODE_SOURCES := $(wildcard $(addprefix $(VSCODE)/,*.json *.mjs *.md .vscodeignore l10n/* media/* media/*/* \
+	src/* src/*/* webview/*) schema/config.schema.json)
+NODE_24 := PATH="$(CURDIR)/.build/vscode/tools/node/bin:$$PATH"
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -28,7 +34,7 @@ setup: $(VENV)/.dev ## install everything into .venv
 demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder: work in that folder)
 	@DIR='$(DIR)' scripts/demo
 
-test: $(VENV)/.dev ## run the tests but the long ones (ARGS='-k route' passes arguments on)
+test: $(VENV)/.dev $(if $(CI)$(ARGS),,test-vscode-here) ## run the tests but the long ones (ARGS='-k route' passes arguments on)
 	$(PY) -m pytest -m 'not long' --ignore=tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes
@@ -37,7 +43,15 @@ test-long: $(VENV)/.dev ## run the tests that take minutes
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
 	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
-check: $(VENV)/.dev check-neovim ## format, lint, types, layers, generated files, spelling, sizes
+test-vscode: $(VENV)/.run $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route')
+	$(VSCODE)/scripts/tools.sh all
+	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS)
+
+test-vscode-here: # for `make test` on a developer's machine
+	@if missing=$$($(VSCODE)/scripts/missing.sh); then $(MAKE) --no-print-directory test-vscode; \
+	else echo "The tests in a real VS Code are left out: $$missing. \`make test-vscode\` installs what it can."; fi
+
+check: $(VENV)/.dev check-neovim check-vscode ## format, lint, types, layers, generated files, spelling, sizes
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy --no-error-summary
@@ -51,6 +65,12 @@ check-neovim: $(VENV)/.neovim $(STYLUA) ## format, lint, types and help of the N
 	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml $(NEOVIM) scripts/neovim-types.lua
 	scripts/luacheck
 	$(PY) scripts/neovim_check.py
+
+check-vscode: $(VSCODE_MODULES) ## format, lint, types, words and unit tests of the VS Code client
+	cd $(VSCODE) && $(NODE_24) npm run --silent check && $(NODE_24) npm test --silent
+
+vsix: $(VSIX) ## build the VS Code extension
+	@echo '$(VSIX)'
 
 format: $(VENV)/.dev ## format the code and mend what ruff can mend
 	$(BIN)/ruff format .
@@ -96,3 +116,16 @@ $(VENV)/.neovim: $(VENV)/.dev
 
 $(STYLUA):
 	@npm install --silent --no-audit --no-fund --prefix .build/neovim @johnnymorganz/stylua-bin@$(STYLUA_VERSION)
+
+.build/vscode/tools/node: $(VSCODE)/scripts/tools.sh
+	@echo 'Installing Node into .build/vscode …'
+	@$< node
+	@touch $@
+
+$(VSCODE_MODULES): .build/vscode/tools/node $(VSCODE)/package.json $(VSCODE)/package-lock.json
+	@echo 'Installing the tools of the VS Code client …'
+	@cd $(VSCODE) && $(NODE_24) npm ci --ignore-scripts --silent --no-audit --no-fund
+	@touch $@
+
+$(VSIX): $(VSCODE_MODULES) $(VSCODE_SOURCES)
+	@cd $(VSCODE) && $(NODE_24) npm run --silent package

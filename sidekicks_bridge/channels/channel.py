@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
-    from sidekicks_bridge.channels.letters import Count, Letter, Mail
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.routes import Route
     from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
@@ -51,7 +50,7 @@ class Channel:
         self.sessions = Sessions(self.state, self.inbox)
         self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
         self.voices = Voices(self.state, self.flow, self.permissions)
-        self.letters = Letters(self.state, self.flow)
+        self.letters = Letters(self.state, self.flow, self.inbox, self._load_log)
         self._sent: OrderedDict[str, Delivery] = OrderedDict()
         self._log_loaded = False
 
@@ -257,30 +256,6 @@ class Channel:
         self.state.turns.append(turn)
         self.flow.announce()
         self.flow.advance()
-
-    async def write(self, letter: Letter) -> Message:
-        """Append what an agent or peer writes; returns when it is durable."""
-        return await self.inbox.call(self._write, letter)
-
-    async def _write(self, letter: Letter) -> Message:
-        await self._load_log()
-        return await self.letters.append(letter)
-
-    async def join(self, name: str, kind: str, most_peers: int | None = None) -> None:
-        """Make an agent or peer a member; raises roomFull when ``most_peers`` are here already."""
-        await self.inbox.call(self.letters.join, name, kind, most_peers)
-
-    async def leave(self, name: str) -> None:
-        """End a peer's membership."""
-        await self.inbox.call(self.letters.leave, name)
-
-    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
-        """Consume a member's unread messages, as many as ``count`` says of them."""
-        return await self.inbox.call(self.letters.take, name, count, keep)
-
-    async def unread(self, name: str, keep: int | None) -> Mail:
-        """A member's unread messages."""
-        return await self.inbox.call(self.letters.unread, name, keep)
 
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""

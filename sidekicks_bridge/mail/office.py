@@ -141,5 +141,5 @@ class Mail:
         for channel in list(self._directory.all()):
             member = channel.state.members.get(peer.name)
             if member is not None and member.stored.kind == "peer" and (pairs or channel.state.stored.kind != "pair"):
-                await channel.leave(peer.name)
+                await channel.letters.leave(peer.name)
                 self.touched(channel.id)

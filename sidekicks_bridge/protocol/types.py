@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Wire
+from sidekicks_bridge.protocol.mail import MailOrigin
 from sidekicks_bridge.protocol.parts import Part, PermissionOption, ToolCallPart
 
 AgentState = Literal["stopped", "starting", "ready", "busy", "error"]
@@ -223,26 +224,6 @@ class MessageTurn(Wire, kw_only=True):
     usage: Usage | None = None
     started_at: str
     ended_at: str | None = None
-
-
-class MailOrigin(Wire, kw_only=True):
-    """How a message came by mail: the signed request it was (peers), and how far it is from a person.
-
-    ``hops``: how many agents wrote because of each other before it; ``cause``: the message whose turn it was written
-    in. ``target`` is whom or where the request named, ``signer`` the name it gave if that was spelt another way,
-    ``timeout`` (milliseconds) what an ask said: all of it was signed.
-    """
-
-    method: str | None = None
-    target: str | None = None
-    signer: str | None = None
-    time: str | None = None
-    nonce: str | None = None
-    key: str | None = None
-    signature: str | None = None
-    timeout: int | None = None
-    cause: str | None = None
-    hops: int = 0
 
 
 class Message(Wire, kw_only=True):

@@ -19,7 +19,7 @@ from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.mail.callers import Caller
 from sidekicks_bridge.mail.office import Mail
 from sidekicks_bridge.mail.signing import PrivateKey
-from sidekicks_bridge.protocol.types import MailOrigin
+from sidekicks_bridge.protocol.mail import MailOrigin
 from sidekicks_bridge.store.open import memory_store
 from tests.support.wire import attached
 

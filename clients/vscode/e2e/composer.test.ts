@@ -62,12 +62,12 @@ test("Shift+Enter breaks the line, Enter sends, arrow up brings it back", async 
 
 test("a draft stays with its channel", async () => {
   await field().fill("half a thought");
-  await s.window.row("small").click();
+  await s.window.openChannel("#small");
   await until(
     () => field().inputValue(),
     (text) => text === "",
   );
-  await s.window.row("general").click();
+  await s.window.openChannel("#general");
   await until(
     () => field().inputValue(),
     (text) => text === "half a thought",
@@ -105,7 +105,7 @@ test("a permission is a card that names who asks, inert at first, answered by th
   await card.locator(".permission-who", { hasText: "Alice asks for permission" }).waitFor();
   const focused = () => s.chat.evaluate(() => document.activeElement?.closest(".permission") !== null);
   assert.equal(await focused(), false, "it took the focus");
-  await card.getByRole("button", { name: "Allow" }).click({ force: true, noWaitAfter: true });
+  await card.getByRole("button", { name: "Allow" }).click({ force: true });
   assert.equal(await card.count(), 1, "answered in its first half second");
   await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
   await card.getByRole("button", { name: "Reject" }).click();
@@ -135,14 +135,13 @@ test("questions asked together are answered in their order", async () => {
 test("a permission of a conversation that is not on screen is a notification and a badge", async () => {
   await s.window.say("@alice !hold elsewhere !permit Hidden_one !say Answered_from_afar");
   await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
-  await s.window.row("small").click();
+  await s.window.openChannel("#small");
   await s.chat.locator(".nothing h2", { hasText: "#small" }).waitFor();
   s.bed.openGate("elsewhere");
-  const notice = s.window.notification("@alice asks in #general: Hidden_one");
-  await notice.waitFor();
+  const notice = await s.window.notification("@alice asks in #general: Hidden_one");
   await s.window.row("@alice asks in #general: Hidden_one").waitFor();
   await s.window.page.locator(".statusbar .warning-kind, .statusbar", { hasText: "1" }).first().waitFor();
   await notice.getByRole("button", { name: "Allow" }).click();
-  await s.window.row("general").click();
+  await s.window.openChannel("#general");
   await answer(s.chat, "Answered_from_afar").waitFor();
 });

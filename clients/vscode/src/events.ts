@@ -19,6 +19,11 @@ const NAMES: Record<EventName, true> = {
   "sidekicks/attention/changed": true,
   "sidekicks/bridge/stopping": true,
   "sidekicks/channel/desynced": true,
+  "sidekicks/draft/changed": true,
+  "sidekicks/elicitation/requested": true,
+  "sidekicks/elicitation/resolved": true,
+  "sidekicks/auth/required": true,
+  "sidekicks/auth/resolved": true,
 };
 
 export const EVENT_NAMES = Object.keys(NAMES) as EventName[];

@@ -2,7 +2,7 @@
  * Everything that is not inside a conversation: agents, channels, open questions, what waits. A pure reducer over the
  * bridge's events to all clients; knows nothing of VS Code.
  */
-import type { Channel, Event, State } from "./protocol.gen.ts";
+import type { Channel, Elicitation, Event, State } from "./protocol.gen.ts";
 
 export interface Overview extends State {
   attention: number;
@@ -46,6 +46,18 @@ export function update(overview: Overview, event: Event): Overview {
       const permissions = overview.permissions.filter((known) => known.requestId !== event.params.requestId);
       return { ...overview, permissions };
     }
+    case "sidekicks/elicitation/requested":
+      return { ...overview, elicitations: [...without(overview.elicitations, event.params), event.params] };
+    case "sidekicks/elicitation/resolved":
+      return { ...overview, elicitations: without(overview.elicitations, event.params) };
+    case "sidekicks/auth/required": {
+      const others = (overview.signIns ?? []).filter(({ agent }) => agent !== event.params.agent);
+      return { ...overview, signIns: [...others, event.params] };
+    }
+    case "sidekicks/auth/resolved": {
+      const signIns = (overview.signIns ?? []).filter(({ agent }) => agent !== event.params.agent);
+      return { ...overview, signIns };
+    }
     case "sidekicks/storage/changed":
       return { ...overview, storage: event.params };
     case "sidekicks/attention/changed":
@@ -53,6 +65,10 @@ export function update(overview: Overview, event: Event): Overview {
     default:
       return overview;
   }
+}
+
+function without(elicitations: Elicitation[] = [], { requestId }: { requestId: string }): Elicitation[] {
+  return elicitations.filter((known) => known.requestId !== requestId);
 }
 
 /** What a channel is called: `#general`, `@alice`, `ann – bob`. */

@@ -370,26 +370,6 @@ export interface MessageTurn {
   endedAt?: string;
 }
 
-/**
- * How a message came by mail: the signed request it was (peers), and how far it is from a person.
- *
- * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
- * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
- * `timeout` (milliseconds) what an ask said: all of it was signed.
- */
-export interface MailOrigin {
-  method?: string;
-  target?: string;
-  signer?: string;
-  time?: string;
-  nonce?: string;
-  key?: string;
-  signature?: string;
-  timeout?: number;
-  cause?: string;
-  hops?: number;
-}
-
 /** An utterance. `seq` exists once it is finished (a user's: once its first turn begins). */
 export interface Message {
   id: string;
@@ -983,6 +963,26 @@ export interface MailAuth {
   time: string;
   nonce: string;
   signature: string;
+}
+
+/**
+ * How a message came by mail: the signed request it was (peers), and how far it is from a person.
+ *
+ * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+ * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+ * `timeout` (milliseconds) what an ask said: all of it was signed.
+ */
+export interface MailOrigin {
+  method?: string;
+  target?: string;
+  signer?: string;
+  time?: string;
+  nonce?: string;
+  key?: string;
+  signature?: string;
+  timeout?: number;
+  cause?: string;
+  hops?: number;
 }
 
 /** A request without parameters of its own, by whoever `auth` or `token` says. */

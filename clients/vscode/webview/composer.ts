@@ -103,6 +103,14 @@ export class Composer {
     this.field.focus();
   }
 
+  /** Another client wrote here: show it, unless something is being written. */
+  draftChanged({ channelId, text }: { channelId: string; text: string }): void {
+    const mine = document.activeElement === this.field || this.#timers.draft !== undefined;
+    if (channelId !== this.#channelId || mine) return;
+    drafts.set(channelId, text);
+    this.#setText(text);
+  }
+
   /** Put the suggestion in place of what is wrong. */
   useSuggestion(suggestion: string): void {
     const problem = this.#lastRoute?.problem;
@@ -247,6 +255,7 @@ export class Composer {
 
   #keepDraft(): void {
     clearTimeout(this.#timers.draft);
+    this.#timers.draft = undefined;
     if (this.#channelId === undefined || !this.#state?.ready) return;
     const draft = { channelId: this.#channelId, text: this.field.value };
     request("sidekicks/draft/set", draft).catch(() => undefined);

@@ -117,6 +117,7 @@ class Chat {
     for (const event of events) {
       if (this.#snapshot) this.#snapshot = reduce(this.#snapshot, event);
       if (event.method === "sidekicks/commands/changed") this.#composer.commandsChanged();
+      else if (event.method === "sidekicks/draft/changed") this.#composer.draftChanged(event.params);
     }
     const streaming = this.#snapshot?.messages.slice(-4) ?? [];
     for (const { id, author, parts, state } of streaming) {
@@ -136,7 +137,7 @@ class Chat {
 
   #draw(): void {
     const snapshot = this.#trimmed();
-    const { agents, channels, bridge } = this.#surroundings;
+    const { agents, bridge } = this.#surroundings;
     const around = this.#aroundNow(snapshot);
     const window = this.#window;
     this.#beginning.replaceChildren(...this.#nothingYet(snapshot));
@@ -168,7 +169,7 @@ class Chat {
       ready: bridge === "ready",
     });
     document.body.dataset["bridge"] = bridge;
-    document.body.dataset["channels"] = String(channels.length);
+    document.body.dataset["channel"] = snapshot && around.channelNames.get(snapshot.channel.id);
     if (this.#transcript.following && !window) this.#transcript.toEnd();
     this.#markRead(snapshot);
   }

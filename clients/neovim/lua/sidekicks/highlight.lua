@@ -36,9 +36,11 @@ local function draw(buf, row, source, above)
     if not query then
       return
     end
-    for id, node, meta in query:iter_captures(tree:root(), source) do
+    for id, node, found in query:iter_captures(tree:root(), source) do
+      local meta = found ---@type table<integer|string, any>
       local name = query.captures[id] or '_'
       if not SKIPPED[name] and name:sub(1, 1) ~= '_' then
+        local own = meta[id] or {} ---@type table<string, any>
         local first, col, last, stop = node:range()
         if first < above then
           first, col = above, 0
@@ -47,8 +49,8 @@ local function draw(buf, row, source, above)
           end_row = row + math.max(last - above, first - above),
           end_col = stop,
           hl_group = name ~= 'conceal' and ('@%s.%s'):format(name, lang) or nil,
-          conceal = meta.conceal or (meta[id] and meta[id].conceal),
-          conceal_lines = meta.conceal_lines or (meta[id] and meta[id].conceal_lines),
+          conceal = own.conceal or meta.conceal,
+          conceal_lines = own.conceal_lines or meta.conceal_lines,
           priority = lang:find('^markdown') and 100 or 110,
           strict = false,
         })
@@ -63,7 +65,7 @@ end
 ---@param row integer where the block's text begins
 ---@param top integer
 ---@param bottom integer
----@param deadline integer
+---@param deadline number
 ---@return boolean done false: the time was up
 local function highlight_block(buf, block, row, top, bottom, deadline)
   local pieces = block.pieces
@@ -103,7 +105,7 @@ end
 
 ---@param view sidekicks.View
 ---@param win integer
----@param deadline integer
+---@param deadline number
 ---@return boolean done
 local function highlight_window(view, win, deadline)
   local top, bottom = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN

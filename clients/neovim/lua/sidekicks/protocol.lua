@@ -326,23 +326,6 @@
 ---@field startedAt string
 ---@field endedAt? string
 
---- How a message came by mail: the signed request it was (peers), and how far it is from a person.
----
---- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
---- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
---- `timeout` (milliseconds) what an ask said: all of it was signed.
----@class (exact) sidekicks.MailOrigin
----@field method? string
----@field target? string
----@field signer? string
----@field time? string
----@field nonce? string
----@field key? string
----@field signature? string
----@field timeout? integer
----@field cause? string
----@field hops? integer
-
 --- An utterance. `seq` exists once it is finished (a user's: once its first turn begins).
 ---@class (exact) sidekicks.Message
 ---@field id string
@@ -852,6 +835,23 @@
 ---@field time string
 ---@field nonce string
 ---@field signature string
+
+--- How a message came by mail: the signed request it was (peers), and how far it is from a person.
+---
+--- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+--- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+--- `timeout` (milliseconds) what an ask said: all of it was signed.
+---@class (exact) sidekicks.MailOrigin
+---@field method? string
+---@field target? string
+---@field signer? string
+---@field time? string
+---@field nonce? string
+---@field key? string
+---@field signature? string
+---@field timeout? integer
+---@field cause? string
+---@field hops? integer
 
 --- A request without parameters of its own, by whoever `auth` or `token` says.
 ---@class (exact) sidekicks.MailRequest

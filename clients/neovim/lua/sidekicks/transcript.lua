@@ -19,7 +19,7 @@ end
 
 --- Watches a transcript's buffer.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.watch(buf, room)
   local group = vim.api.nvim_create_augroup('sidekicks.transcript.' .. buf, {})
   vim.api.nvim_create_autocmd('BufWinEnter', {

@@ -14,7 +14,7 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 
 ---@class sidekicks.View
 ---@field buf integer
----@field room sidekicks.Room
+---@field room sidekicks.OpenRoom
 ---@field top sidekicks.Block
 ---@field entries sidekicks.Entry[]
 ---@field tail sidekicks.Block
@@ -34,7 +34,7 @@ M.views = {}
 
 --- A view of a room in an empty buffer.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return sidekicks.View
 function M.attach(buf, room)
   local view = setmetatable({

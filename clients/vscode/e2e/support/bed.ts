@@ -35,6 +35,7 @@ export interface BedOptions {
   settings?: Record<string, unknown>;
   machine?: Record<string, unknown>;
   trust?: boolean;
+  insideHost?: boolean;
   files?: Record<string, string>;
 }
 

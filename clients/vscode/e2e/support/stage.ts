@@ -21,8 +21,9 @@ export function stage(options: BedOptions = {}): Stage {
     set.chat = await set.window.chat();
   });
   after(async () => {
-    await set.browser?.close();
-    await set.bed?.stop();
+    const made: Partial<Stage> = set; // less, if setting it failed
+    await made.browser?.close();
+    await made.bed?.stop();
   });
   return set;
 }

@@ -48,7 +48,7 @@ export class Window {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: bed.base });
     context.setDefaultTimeout(15_000);
     const page = await context.newPage();
-    await page.goto(`${bed.base}/?folder=${encodeURIComponent(folder)}${query}`);
+    await page.goto(`${bed.base}/?folder=${encodeURIComponent(folder)}${query}`, { timeout: 60_000 });
     await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
     return new Window(page);
   }
@@ -123,6 +123,14 @@ export class Window {
     await field.press("Enter");
   }
 
+  /** Open a channel (`#general`, `@alice`) from the list, and wait until it is shown. */
+  async openChannel(title: string): Promise<void> {
+    const chat = await this.chat();
+    await this.page.locator(`.monaco-list-row[aria-label^="${title}"]`).first().click();
+    await chat.locator(`body[data-channel="${title}"]`).waitFor();
+    await chat.locator(".composer textarea:focus").waitFor();
+  }
+
   /** The tree beside the chat: a row by its text. */
   row(text: string | RegExp): Locator {
     return this.page
@@ -130,8 +138,14 @@ export class Window {
       .first();
   }
 
-  notification(text: string | RegExp): Locator {
-    return this.page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first();
+  /** The notifications, opened by the bell, whether or not they are shown by themselves. */
+  async notification(text: string | RegExp): Promise<Locator> {
+    const item = this.page.locator(".notification-list-item", { hasText: text }).first();
+    const bell = this.page.locator("[id='status.notifications']");
+    await bell.locator(".codicon-bell-dot").waitFor();
+    if (!(await item.isVisible())) await bell.click();
+    await item.waitFor();
+    return item;
   }
 
   async close(): Promise<void> {
