@@ -103,15 +103,16 @@ class _Way:
         self._found.set()
 
     async def connect(self) -> SocketStream:
-        """Connect as soon as the owner is found. Raises BridgeGone."""
+        """Connect as soon as the owner is found. Raises BridgeGone; OSError when the owner found is no longer there."""
         await self._found.wait()
         if self._problem is not None:
             raise self._problem
+        stream = await anyio.connect_unix(self._place)
         try:
-            stream = await anyio.connect_unix(self._place)
             endpoint.check_peer(stream.extra(SocketAttribute.raw_socket))  # noqa: S610  # no Django here
         except OSError as problem:
-            raise BridgeGone(f"The bridge cannot be reached: {problem}") from problem
+            await _close(stream)
+            raise BridgeGone(str(problem)) from problem
         return stream
 
 
@@ -125,7 +126,13 @@ async def _greet(
     """Connect and shake hands. An owner that ends at this very moment is followed by the next one."""
     end = anyio.current_time() + PATIENCE
     while True:
-        stream = await way.connect()
+        try:
+            stream = await way.connect()
+        except OSError as problem:
+            if anyio.current_time() > end:
+                raise BridgeGone(f"The bridge cannot be reached: {problem}") from problem
+            await way.find()
+            continue
         client = BridgeClient(stream, on_event)
         tasks.start_soon(_converse, client)
         try:

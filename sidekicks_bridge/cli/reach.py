@@ -58,5 +58,7 @@ def connect(config_path: Path, start: bool) -> tuple[str, socket.socket]:
 def _connection(place: str) -> socket.socket | None:
     try:
         return endpoint.connect(place)
+    except PermissionError as refusal:  # another user's socket: the next look would find it, too
+        raise BridgeGone(str(refusal)) from refusal
     except OSError:
         return None
