@@ -179,11 +179,12 @@ def test_unread_is_counted_until_it_was_seen(desk: Desk) -> None:
     slug = writer.uri.removeprefix("sidekicks://")
     state = desk.request(reader, "state/get")["channels"]
     channel = next(channel for channel in state if channel.get("name") == slug)
-    elsewhere = sum(channel["unread"] for channel in state)  # of other tests
+    elsewhere: int = sum(channel["unread"] for channel in state)  # of other tests
 
     def unread() -> int:
         said = str(reader.lua("return require('sidekicks').statusline()"))
-        return int(said.rpartition("✉ ")[2] or 0) - elsewhere
+        count = int(said.rpartition("✉ ")[2] or 0)
+        return count - elsewhere
 
     desk.request(reader, "message/send", channelId=channel["id"], text="@bob hi")
     reader.until(lambda: unread() == 1, "one unread message")
