@@ -183,7 +183,8 @@ def test_unread_is_counted_until_it_was_seen(desk: Desk) -> None:
 
     def unread() -> int:
         said = str(reader.lua("return require('sidekicks').statusline()"))
-        return int(said.rpartition("✉ ")[2] or 0) - elsewhere
+        count = int(said.rpartition("✉ ")[2] or 0)
+        return count - elsewhere
 
     desk.request(reader, "message/send", channelId=channel["id"], text="@bob hi")
     reader.until(lambda: unread() == 1, "one unread message")
