@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import PromptResult, Session
     from sidekicks_bridge.protocol.types import AgentState, WaitsFor
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True):
