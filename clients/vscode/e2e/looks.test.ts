@@ -29,20 +29,23 @@ after(async () => {
   await bed.stop();
 });
 
+interface Axe {
+  run(where: Document, options: object): Promise<{ violations: Violation[] }>;
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
 /** The rules that the page breaks, and where. */
 async function violations(chat: Frame): Promise<string[]> {
   return chat.evaluate(async (source) => {
-    // The page's policy lets no script in, so the tool is run in the test's own world.
-    const module = {
-      exports: {} as {
-        run: (
-          where: Document,
-          options: object,
-        ) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
-      },
-    };
-    new Function("module", "exports", source)(module, module.exports);
-    const result = await module.exports.run(document, { resultTypes: ["violations"] });
+    // The page's policy lets no script in: the tool is run in the test's own world.
+    const tool = { exports: {} as Axe };
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+    new Function("module", "exports", source)(tool, tool.exports);
+    const result = await tool.exports.run(document, { resultTypes: ["violations"] });
     return result.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`),
     );

@@ -31,10 +31,7 @@ test("without trust no agent runs, the folder's own settings are not heard, and 
   mkdirSync(join(bed.workspace, ".vscode"));
   bed.writeFile(".vscode/settings.json", JSON.stringify({ "sidekicks.bridge.command": ["/bin/false"] }));
   const window = await Window.open(browser, bed);
-  await window.page
-    .locator(".monaco-dialog-box")
-    .getByRole("button", { name: /No, I don/ })
-    .click();
+  await window.page.locator(".statusbar", { hasText: "Restricted Mode" }).waitFor();
   const chat = await window.chat(); // the machine's command, not the folder's, was used
   await chat.locator(".banner", { hasText: "not trusted" }).waitFor();
   await chat.getByRole("button", { name: "Manage Trust" }).waitFor();
@@ -70,8 +67,7 @@ test("a channel of another folder says so before anything is sent", async () => 
 test("a bridge that is not there is said, with the ways out", async () => {
   const bed = await started({ machine: { "sidekicks.bridge.command": ["/nowhere/sidekicks"] } });
   const window = await Window.open(browser, bed);
-  await window.page.waitForTimeout(1_000);
-  const chat = await window.chat(".banner");
+  const chat = await window.chat(".composer");
   await chat.locator(".banner", { hasText: "The bridge does not run" }).waitFor();
   await window.row("was not found").waitFor();
   const notice = await window.notification("does not start Sidekicks Bridge");

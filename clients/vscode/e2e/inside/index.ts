@@ -61,7 +61,7 @@ const tests: Record<string, () => Promise<void>> = {
     );
     assert.ok(actions.some(({ title }) => title.includes("@alice")));
   },
-  async "settings that start programs are the machine's"() {
+  "settings that start programs are the machine's"() {
     const extension = vscode.extensions.getExtension(ID);
     const { capabilities, extensionKind } = extension?.packageJSON as {
       capabilities: { untrustedWorkspaces: { supported: string; restrictedConfigurations: string[] } };
@@ -70,6 +70,7 @@ const tests: Record<string, () => Promise<void>> = {
     assert.equal(capabilities.untrustedWorkspaces.supported, "limited");
     assert.ok(capabilities.untrustedWorkspaces.restrictedConfigurations.includes("sidekicks.bridge.command"));
     assert.deepEqual(extensionKind, ["workspace"]);
+    return Promise.resolve();
   },
 };
 
@@ -80,7 +81,9 @@ export async function run(): Promise<void> {
       await test();
       console.log(`inside ok: ${name}`);
     } catch (error) {
-      failed.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      const why = `${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      console.log(`inside failed: ${why}`);
+      failed.push(why);
     }
   }
   if (failed.length > 0) throw new Error(failed.join("\n"));
