@@ -62,7 +62,7 @@ check: $(VENV)/.dev check-neovim check-vscode ## format, lint, types, layers, ge
 	$(PY) -m pytest -q tests/test_project.py
 
 check-neovim: $(VENV)/.neovim $(STYLUA) ## format, lint, types and help of the Neovim client
-	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml $(NEOVIM) scripts/neovim-types.lua
+	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml -g '**/*.lua' -g '!**/protocol.lua' -- $(NEOVIM) scripts
 	scripts/luacheck
 	$(PY) scripts/neovim_check.py
 

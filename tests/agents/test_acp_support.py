@@ -67,7 +67,7 @@ Each row: what a complete client must do or what real clients got wrong → the 
 - sub-agent asks under an unknown session
   → tests/agents/test_bad.py::test_wire_and_contents
 - limbo after cancel
-  → tests/e2e/test_scenarios.py::test_cancel_and_send_at_once
+  → tests/e2e/test_scenarios_cancel.py::test_cancel_and_send_at_once
 - permission leaks after stop
   → tests/e2e/test_scenarios.py::test_cancel_while_a_permission_waits
 - tool call not found; shown twice
@@ -91,7 +91,7 @@ Each row: what a complete client must do or what real clients got wrong → the 
 - resume fails hard
   → tests/e2e/test_rules_restart.py::test_without_its_session_an_agent_is_told_everything
 - cancelled turn looks finished
-  → tests/e2e/test_scenarios.py::test_an_agent_that_ends_a_cancelled_turn_as_if_nothing_was
+  → tests/e2e/test_scenarios_cancel.py::test_an_agent_that_ends_a_cancelled_turn_as_if_nothing_was
 - environment trimmed, npm variables
   → tests/agents/test_processes.py::test_what_an_agent_finds_in_its_environment
 - newlines in titles

@@ -281,7 +281,7 @@ def test_another_folder_is_asked_about_before_anything_is_sent(desk: Desk, tmp_p
     chat.type("hello")
     chat.wait_for("› hello")
     chat.key("enter")
-    chat.wait_for("not here")  # asked again, nothing was sent
+    chat.wait_for("❯ make a channel for this folder")  # asked again, nothing was sent
     chat.key("enter")
     chat.wait_for("── #project · ")
     assert "I heard" not in chat.text()

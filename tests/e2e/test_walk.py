@@ -141,9 +141,10 @@ class Walk:
         await room.request("channel/prepare")
 
     async def retry(self, client: Client, room: Room) -> None:
-        answers = [message["id"] for message in room.messages if message.get("turn", {}).get("endedAt")]
-        if answers:
-            await client.request("turn/retry", messageId=self.dice.choice(answers))
+        turns = {message["id"]: message["turn"] for message in room.messages if message.get("turn")}
+        ended_badly = [name for name, turn in turns.items() if turn.get("stopReason", "end_turn") != "end_turn"]
+        if ended_badly:  # what was answered in full is not asked again
+            await client.request("turn/retry", messageId=self.dice.choice(ended_badly))
 
     async def look(self, client: Client, room: Room) -> None:
         await law.check(client, room)

@@ -22,6 +22,7 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecoratio
   readonly #disposables: vscode.Disposable[];
   readonly #view: vscode.TreeView<Node>;
   #attention: AttentionItem[] = [];
+  #shown: unknown[] = [];
   readonly onDidChangeTreeData = this.#changes.event;
   readonly onDidChangeFileDecorations = this.#decorations.event;
 
@@ -38,8 +39,12 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecoratio
     ];
   }
 
+  /** Rows are made anew only when what they show changed: a row that is made anew loses a click on it. */
   async #refresh(): Promise<void> {
-    const { attention } = this.#overview.current;
+    const { agents, channels, attention, permissions } = this.#overview.current;
+    const shown = [this.#bridge.state, agents, channels, attention, permissions];
+    if (shown.every((part, index) => part === this.#shown[index])) return;
+    this.#shown = shown;
     this.#view.badge =
       attention > 0
         ? { value: attention, tooltip: vscode.l10n.t("{0} things wait for you", attention) }

@@ -5,7 +5,7 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('sidekicks.markdown')
 
 --- How long one go may take; the rest waits for the next.
-local SLICE_NS, SOON_MS = 5e6, 100
+local SLICE_NS, SOON_MS, LATEST_MS = 5e6, 60, 300
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
@@ -140,17 +140,23 @@ function M.visible(view)
   end
 end
 
---- Highlights what can be seen of a transcript in a moment: what flies by is not worth it.
+--- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`: what flies by is not
+--- worth it.
 ---@param view sidekicks.View
 function M.soon(view)
-  if view.highlighting then
-    return
-  end
-  view.highlighting = true
-  vim.defer_fn(function()
-    view.highlighting = false
-    M.visible(view)
-  end, SOON_MS)
+  local now = vim.uv.now()
+  local wanted = view.highlight_since
+  view.highlight_since = wanted or now
+  view.highlight_timer = view.highlight_timer or assert(vim.uv.new_timer())
+  local wait = math.max(1, math.min(SOON_MS, view.highlight_since + LATEST_MS - now))
+  view.highlight_timer:start(
+    wait,
+    0,
+    vim.schedule_wrap(function()
+      view.highlight_since = nil
+      M.visible(view)
+    end)
+  )
 end
 
 return M

@@ -31,12 +31,12 @@ Room.__index = Room
 local M = {}
 
 local timer = assert(vim.uv.new_timer())
-local armed, last_flush = false, 0
+local armed = false
 ---@type table<sidekicks.OpenRoom, true>
 local waiting = {}
 
 local function flush_all()
-  armed, last_flush = false, vim.uv.now()
+  armed = false
   local rooms = waiting
   waiting = {}
   for room in pairs(rooms) do
@@ -51,7 +51,7 @@ local flush_soon = vim.schedule_wrap(flush_all)
 local function arm()
   if not armed then
     armed = true
-    timer:start(math.max(0, FLUSH_MS - (vim.uv.now() - last_flush)), 0, flush_soon)
+    timer:start(FLUSH_MS, 0, flush_soon)
   end
 end
 

@@ -142,23 +142,6 @@ function M.room_changed(room)
   end
 end
 
-local pending = false
-
---- Brings everything up to date, once for many changes.
-function M.changed()
-  if pending then
-    return
-  end
-  pending = true
-  vim.schedule(function()
-    pending = false
-    for _, room in pairs(state.rooms) do
-      M.room_changed(room)
-    end
-    vim.cmd.redrawstatus({ bang = true })
-  end)
-end
-
 --- For a statusline: `◆ 1 ✉ 3`, or nothing when nothing waits.
 ---@return string
 function M.line()
@@ -173,6 +156,27 @@ function M.line()
     said[#said + 1] = ('✉ %d'):format(unread)
   end
   return table.concat(said, ' ')
+end
+
+local pending = false
+local told = ''
+
+--- Brings everything up to date, once for many changes.
+function M.changed()
+  if pending then
+    return
+  end
+  pending = true
+  vim.schedule(function()
+    pending = false
+    for _, room in pairs(state.rooms) do
+      M.room_changed(room)
+    end
+    if M.line() ~= told then -- drawing all status lines is not free
+      told = M.line()
+      vim.cmd.redrawstatus({ bang = true })
+    end
+  end)
 end
 
 local group = vim.api.nvim_create_augroup('sidekicks.status', {})

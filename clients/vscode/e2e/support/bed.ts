@@ -114,6 +114,11 @@ export class Bed {
     writeFileSync(join(this.folder, "user/User/settings.json"), JSON.stringify(settings));
   }
 
+  /** Write a file of the workspace. */
+  writeFile(name: string, text: string): void {
+    writeFileSync(join(this.workspace, name), text);
+  }
+
   openGate(name: string): void {
     closeSync(openSync(join(this.gates, name), "w"));
   }

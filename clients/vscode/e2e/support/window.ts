@@ -89,11 +89,11 @@ export class Window {
   }
 
   /** Bring the chat to the front; answers its frame. */
-  async chat(): Promise<Frame> {
+  async chat(selector = ".composer textarea:enabled"): Promise<Frame> {
     if (this.#chat && !this.#chat.isDetached()) return this.#chat;
     for (let tries = 0; tries < 20; tries++) {
       await this.page.keyboard.press("Control+Alt+k"); // unheard until the extension is known
-      this.#chat = await this.#frameWith(".composer textarea:enabled", 4_000);
+      this.#chat = await this.#frameWith(selector, 4_000);
       if (this.#chat) return this.#chat;
     }
     throw new Error("The chat view did not come up.");

@@ -1,0 +1,105 @@
+// The chat in each kind of theme: no violation of the accessibility rules, colours of the theme alone.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import type { Browser, Frame } from "playwright-core";
+import { Bed } from "./support/bed.ts";
+import { answer } from "./support/stage.ts";
+import { launch, Window } from "./support/window.ts";
+
+const THEMES = {
+  "Dark Modern": "vscode-dark",
+  "Light Modern": "vscode-light",
+  "Default High Contrast": "vscode-high-contrast",
+  "Default High Contrast Light": "vscode-high-contrast-light",
+};
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let bed: Bed;
+let browser: Browser;
+
+before(async () => {
+  bed = await new Bed({ agents: { alice: ["--modes", "ask,code"], bob: [] } }).start();
+  browser = await launch();
+});
+
+after(async () => {
+  await browser.close();
+  await bed.stop();
+});
+
+interface Axe {
+  run(where: Document, options: object): Promise<{ violations: Violation[] }>;
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** The rules that the page breaks, and where. */
+async function violations(chat: Frame): Promise<string[]> {
+  return chat.evaluate(async (source) => {
+    // The page's policy lets no script in: the tool is run in the test's own world.
+    const tool = { exports: {} as Axe };
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+    new Function("module", "exports", source)(tool, tool.exports);
+    const result = await tool.exports.run(document, { resultTypes: ["violations"] });
+    return result.violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ""}`),
+    );
+  }, AXE);
+}
+
+for (const [theme, kind] of Object.entries(THEMES)) {
+  test(`${theme}: nothing is inaccessible`, async () => {
+    bed.writeSettings({ "workbench.colorTheme": theme });
+    const window = await Window.open(browser, bed);
+    const chat = await window.chat();
+    assert.ok(await chat.locator(`body.${kind}`).count());
+    await window.say(
+      "@alice !think Hm !tool read Look | a.py:1 !diff a.py|a|b !plan +A;>B;C !say # T\\n\\n`x` [l](https://example.invalid) \\n\\n```python\\ndef f(): # c\\n  return 'a', 1\\n```\\n\\n| a |\\n|---|\\n| 1 |\\n\\n> q",
+    );
+    await answer(chat, "return").waitFor();
+    await window.say("@bob !stderr-say why !crash 2");
+    await chat.locator(".error").last().waitFor();
+    await window.say("@alice !permit-diff a.py|one|two !say ok");
+    await chat.locator(".permission [data-option]:not([aria-disabled])").first().waitFor();
+    await chat.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+    await chat.locator(".composer textarea").fill("@");
+    await chat.locator(".completion").first().waitFor();
+    assert.deepEqual(await violations(chat), []);
+    await chat.locator(".composer textarea").fill("");
+    await chat.getByRole("button", { name: "Reject" }).click();
+    await answer(chat, "ok").waitFor();
+    await window.close();
+  });
+}
+
+test("the page obeys its policy: no other script, no style of its own, no other place", async () => {
+  const window = await Window.open(browser, bed);
+  const chat = await window.chat();
+  const policy = await chat.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");
+  assert.match(
+    policy ?? "",
+    /^default-src 'none'; script-src 'nonce-[0-9a-f]{32}'; style-src [^;']+; font-src [^;']+;/,
+  );
+  assert.doesNotMatch(policy ?? "", /unsafe/);
+  const css = readFileSync(new URL("../webview/main.css", import.meta.url), "utf8");
+  assert.doesNotMatch(css, /#[0-9a-f]{3,8}\b|rgba?\(/i);
+  await window.close();
+});
+
+test("with a screen reader answers are read by sentences", async () => {
+  const window = await Window.open(browser, bed);
+  const chat = await window.chat();
+  await window.say("@alice !say One_sentence. !say  And !say  another !hold rest !say  one.");
+  const status = chat.locator(".sr-only[aria-live=polite]");
+  await status.locator("p", { hasText: "One_sentence." }).waitFor();
+  assert.doesNotMatch(await status.innerText(), /another/);
+  bed.openGate("rest");
+  await status.locator("p", { hasText: "And another one." }).waitFor();
+  assert.equal(await chat.locator("[role=log]").getAttribute("aria-label"), "Conversation");
+  await window.close();
+});
