@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from sidekicks_bridge import paths
+from sidekicks_bridge import lock, paths
 from tests.support.conditions import permission, streaming
 from tests.support.room import text_of
 from tests.support.sandbox import BridgeSandbox
@@ -160,6 +160,26 @@ async def test_a_hub_that_cannot_be_says_why(box: BridgeSandbox) -> None:
     assert f"sidekicks say: The bridge could not be started: {box.data / 'hub.log'} says why." in said.stderr
     assert str(box.data) in (box.data / "hub.log").read_text(encoding="utf-8")
     (box.data / "bridge.lock").rmdir()
+
+
+async def test_the_command_line_goes_on_to_the_owner_after_one_that_is_just_ending(box: BridgeSandbox) -> None:
+    box.data.mkdir(parents=True)
+    place = box.folder / "ending.sock"
+    held = lock.take(paths.lock_path(box.data), lock.Holder(socket=str(place)))
+    said: list[subprocess.CompletedProcess[str]] = []
+
+    async def say() -> None:
+        said.append(await box.sidekicks("say", "#general", "!say hello"))
+
+    async with await anyio.create_unix_listener(place) as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(say)
+        async with await listener.accept():
+            pass  # it looked whether anybody listens
+        async with await listener.accept() as client:
+            assert b"initialize" in await client.receive()
+            place.unlink()
+            held.release()
+    assert (said[0].returncode, said[0].stdout, said[0].stderr) == (0, "hello\n", "")
 
 
 async def test_wrong_usage(box: BridgeSandbox) -> None:
