@@ -63,6 +63,7 @@ local function go(item)
     require('sidekicks.layout').show(room)
     if item.requestId then
       vim.schedule(function()
+        room:flush() -- the question may wait for the next drawing
         go_to_question(room, item.requestId)
       end)
     end

@@ -256,6 +256,7 @@ function M.show_message(win, room, message_id, link)
   local buf = buffers.get(names.uri(room:channel()))
   buffers.transcript(buf, room)
   room:load_until(message_id, function()
+    room:flush() -- the message may wait for the next drawing
     local shown = window_of(buf)
     if not vim.api.nvim_win_is_valid(win) then
       return
