@@ -14,7 +14,7 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-editors screenshots-vscode clean
+.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors screenshots-vscode clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
@@ -64,7 +64,7 @@ check: $(VENV)/.dev check-neovim check-vscode ## format, lint, types, layers, ge
 	$(PY) -m pytest -q tests/test_project.py
 
 check-neovim: $(VENV)/.neovim $(STYLUA) ## format, lint, types and help of the Neovim client
-	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml $(NEOVIM) scripts/neovim-types.lua
+	$(STYLUA) --check --config-path $(NEOVIM)/stylua.toml -g '**/*.lua' -g '!**/protocol.lua' -- $(NEOVIM) scripts
 	scripts/luacheck
 	$(PY) scripts/neovim_check.py
 
@@ -84,6 +84,9 @@ gen: $(VENV)/.dev ## write the generated files: schemas, client types, reference
 
 bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline (ARGS='chunks start': only these)
 	@$(PY) -m scripts.bench $(ARGS)
+
+bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
+	$(PY) scripts/bench/mail.py $(ARGS)
 
 bench-editors: $(VENV)/.neovim $(VSIX) ## measure the editors: a fast answer into a long channel, opening a long channel
 	@$(PY) -m scripts.bench neovim

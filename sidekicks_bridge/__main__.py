@@ -20,7 +20,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("sidekicks_bridge.cli.history:log", "print what was said: sidekicks log '#general'"),
     "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
     "export": ("sidekicks_bridge.cli.history:export", "write a channel's whole history as Markdown or JSON"),
-    "agents": ("sidekicks_bridge.cli.agents", "list the agents; `agents available`: what else could be one"),
+    "agents": ("sidekicks_bridge.cli.agents", "list agents and peers; `agents available`: what else could be one"),
     "sessions": ("sidekicks_bridge.cli.sessions", "the sessions an agent remembers: sidekicks sessions @codex"),
     "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
@@ -46,7 +46,6 @@ _MAIL = {
     "rooms": "all rooms",
     "participants": "who is in a room, and what waits for each",
     "history": "what was written, by a peer or in a room",
-    "agents": "who can be written to",
     "register": "take a name: sidekicks register ann",
     "unregister": "give the name up",
     "renew": "keep the name for another hour",
@@ -84,13 +83,13 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _usage() -> str:
-    rows = "\n".join(f"  {word:<9}{text}" for word, (_, text) in _COMMANDS.items())
+    rows = "\n".join(f"  {word:<11}{text}" for word, (_, text) in _COMMANDS.items())
     mail = "\n".join(f"  {word:<14}{text}" for word, text in _MAIL.items())
     return (
         "Sidekicks Bridge: a group chat for coding agents.\n\n"
         f"usage: sidekicks <command> [arguments]\n\n{rows}\n"
-        "  version  print the version\n"
-        "  help     print this; `sidekicks <command> --help` says more\n"
+        "  version    print the version\n"
+        "  help       print this; `sidekicks <command> --help` says more\n"
         f"\nmail, between agents, scripts and people:\n{mail}\n"
     )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scripts.bench.harness import Figure, Home
 
-ROUNDS = 9
+ROUNDS = 7
 PYTHON = [sys.executable, "-c", "import os; os.write(1, b'x')"]
 
 

@@ -11,10 +11,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+sys.path.insert(0, str(ROOT))
 
-from picture import Painter  # noqa: E402
-
+from scripts.screenshots.picture import Painter  # noqa: E402
 from tests.neovim.desk import Chat, Desk  # noqa: E402
 from tests.support.sandbox import BridgeSandbox  # noqa: E402
 

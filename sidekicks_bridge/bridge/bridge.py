@@ -118,6 +118,7 @@ class Bridge:
             self.env, self.directory, self.started_at, self.clients.are_there, folder, self._transcript_changed
         )
         await self.mail.load()
+        self._tell_taken_names()
         await self.directory.load()
         self.spawn(self.directory.run)
         self.spawn(self.journal.retry)
@@ -225,8 +226,15 @@ class Bridge:
     def _peers(self) -> list[str]:
         return self.mail.registry.names()
 
+    def _tell_taken_names(self) -> None:
+        """A configuration that takes a registered peer's name has a problem: one name, one participant."""
+        for index, name in self.mail.taken():
+            sentence = f"The agent {name} has the name of a registered peer; rename it, or `sidekicks unregister` that."
+            self.configuration.add_problem(["agents", index, "name"], sentence)
+
     async def config_changed(self) -> None:
         """The configuration was read again: put it in force and say so. Running agents are not touched."""
+        self._tell_taken_names()
         config = self.configuration.current
         self.agents.configure(config.agents, config.limits)
         self.sign_ins.keep_only({spec.name for spec in config.agents})

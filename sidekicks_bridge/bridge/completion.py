@@ -49,15 +49,18 @@ def complete_mention(text: str, offset: int, choices: Iterable[Choice]) -> list[
     typed = found[1].lower()
     items: list[Suggestion] = []
     for index, choice in enumerate(sorted(choices, key=lambda choice: not choice.member)):
-        in_name = in_order(typed, choice.name.lower())
-        if not in_name and not in_order(typed, choice.title.lower()):
+        name, title = choice.name.lower(), choice.title.lower()
+        in_name = in_order(typed, name)
+        if not in_name and not in_order(typed, title):
             continue
-        same = choice.title.lower() == choice.name.lower()
-        shown = f"@{choice.name}" if typed and in_name else f"@{choice.title}"
+        if name == title or (typed and in_name):
+            shown = f"@{choice.name}"
+        else:
+            shown = f"@{choice.title}" if typed else f"@{choice.name} {choice.title}"
         items.append(
             Suggestion(
                 label=f"@{choice.name}",
-                filter_text=f"@{choice.name}" if same else f"@{choice.name} {choice.title}" if not typed else shown,
+                filter_text=shown,
                 detail=choice.title if choice.member else f"{choice.title} (will be invited)",
                 documentation=choice.description,
                 start=found.start(),
@@ -128,5 +131,11 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 def in_order(letters: str, text: str) -> bool:
     """Whether the letters occur in ``text`` in their order, not necessarily side by side."""
-    rest = iter(text)
-    return all(letter in rest for letter in letters)
+    if letters in text:
+        return True
+    at = 0
+    for letter in letters:
+        at = text.find(letter, at) + 1
+        if not at:
+            return False
+    return True

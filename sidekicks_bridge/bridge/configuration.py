@@ -38,6 +38,10 @@ class Configuration:
         """The file and its problems, as clients see them."""
         return ConfigState(path=str(self.path), problems=self.problems)
 
+    def add_problem(self, path: list[str | int], message: str) -> None:
+        """Something that the file alone does not show; gone with the next reading."""
+        self.problems = [*self.problems, Problem(file=str(self.path), line=1, column=1, message=message, path=path)]
+
     async def reload(self) -> bool:
         """Read the file; what is wrong in it leaves what was in force. True if anything is news."""
         from sidekicks_bridge.config.watch import signature

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.protocol import requests as wire
     from sidekicks_bridge.protocol.agent_requests import AnswerElicitation
-    from sidekicks_bridge.protocol.types import Route
+    from sidekicks_bridge.protocol.routes import Route
 
 PAGE_LIMIT = 500
 SEARCH_LIMIT = 200

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.channels.env import Env, Subscriber
-    from sidekicks_bridge.channels.letters import Count, Letter, Mail
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import Attachment, Permission, Route, Turn
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
     from sidekicks_bridge.store.contract import StoredChannel, StoredMember
 
 _TOKENS_KEPT = 256
@@ -50,7 +50,7 @@ class Channel:
         self.sessions = Sessions(self.state, self.inbox)
         self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
         self.voices = Voices(self.state, self.flow, self.permissions)
-        self.letters = Letters(self.state, self.flow)
+        self.letters = Letters(self.state, self.flow, self.inbox, self._load_log)
         self._sent: OrderedDict[str, Delivery] = OrderedDict()
         self._log_loaded = False
 
@@ -62,8 +62,6 @@ class Channel:
     async def run(self) -> None:
         """The channel's task."""
         await self.inbox.serve(self.voices.patience, self.voices.end_late)
-
-    # ── opening and reading ──────────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, limit: int, subscriber: Subscriber, answer: Callable[[OpenedChannel], None]) -> None:
         """Subscribe a client. ``answer`` gets the snapshot in the same step, so that every later event follows it."""
@@ -141,8 +139,6 @@ class Channel:
     def open_permissions(self) -> list[Permission]:
         """The questions that wait here."""
         return self.permissions.all()
-
-    # ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def preview(self, text: str, forbidden: str | None) -> Route:
         """Where ``text`` would go; starts nobody."""
@@ -261,34 +257,6 @@ class Channel:
         self.flow.announce()
         self.flow.advance()
 
-    # ── mail ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def write(self, letter: Letter) -> Message:
-        """Append what an agent or peer writes; returns when it is durable."""
-        return await self.inbox.call(self._write, letter)
-
-    async def _write(self, letter: Letter) -> Message:
-        await self._load_log()
-        return await self.letters.append(letter)
-
-    async def join(self, name: str, kind: str, most_peers: int | None = None) -> None:
-        """Make an agent or peer a member; raises roomFull when ``most_peers`` are here already."""
-        await self.inbox.call(self.letters.join, name, kind, most_peers)
-
-    async def leave(self, name: str) -> None:
-        """End a peer's membership."""
-        await self.inbox.call(self.letters.leave, name)
-
-    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
-        """Consume a member's unread messages, as many as ``count`` says of them."""
-        return await self.inbox.call(self.letters.take, name, count, keep)
-
-    async def unread(self, name: str, keep: int | None) -> Mail:
-        """A member's unread messages."""
-        return await self.inbox.call(self.letters.unread, name, keep)
-
-    # ── turns, permissions, settings ─────────────────────────────────────────────────────────────────────────────
-
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""
         await self.inbox.call(self._cancel, turn_id)
@@ -356,8 +324,6 @@ class Channel:
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
 
-    # ── what agents say ──────────────────────────────────────────────────────────────────────────────────────────
-
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
         self.inbox.cast(self.voices.update, agent, update)
@@ -385,8 +351,6 @@ class Channel:
     def _withdraw(self, ask: PermissionAsk) -> None:
         self.permissions.withdraw(ask)
         self._asked_no_more()
-
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""

@@ -163,7 +163,7 @@ class Directory:
         for name, kind in (one, other):
             member = channel.state.members.get(name)
             if member is None or member.stored.kind != kind:
-                await channel.join(name, kind)
+                await channel.letters.join(name, kind)
         return channel
 
     def pair_of(self, one: str, other: str) -> Channel | None:

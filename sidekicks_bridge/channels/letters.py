@@ -6,7 +6,7 @@ member; who may write and who waits is decided above.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,16 @@ from sidekicks_bridge.channels.turns import Delivery, PendingTurn
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import MessageUpdated
 from sidekicks_bridge.protocol.parts import TextPart
-from sidekicks_bridge.protocol.types import Message, Route, RouteTarget
+from sidekicks_bridge.protocol.routes import Route, RouteTarget
+from sidekicks_bridge.protocol.types import Message
 from sidekicks_bridge.store.contract import DeleteMember, PutChannel, PutMember, PutMessage, PutTurn, StoredMember
 
 if TYPE_CHECKING:
+    from sidekicks_bridge.channels.inbox import Inbox
     from sidekicks_bridge.channels.state import ChannelState
     from sidekicks_bridge.channels.turn_flow import TurnFlow
-    from sidekicks_bridge.protocol.types import Author, MailOrigin
+    from sidekicks_bridge.protocol.mail import MailOrigin
+    from sidekicks_bridge.protocol.types import Author
 
 _PAGE = 200
 Count = Callable[[list[Message]], int]
@@ -49,12 +52,39 @@ class Mail:
 class Letters:
     """Writes and reads mail in one channel."""
 
-    def __init__(self, state: ChannelState, flow: TurnFlow) -> None:
+    def __init__(
+        self, state: ChannelState, flow: TurnFlow, inbox: Inbox, load_log: Callable[[], Awaitable[None]]
+    ) -> None:
         self._state = state
         self._flow = flow
+        self._inbox = inbox
+        self._load_log = load_log
 
-    async def append(self, letter: Letter) -> Message:
+    # Each of these is done by the channel's task.
+
+    async def write(self, letter: Letter) -> Message:
+        """Append what an agent or peer writes: durable when this returns. Raises storeUnavailable, notMember."""
+        return await self._inbox.call(self._append, letter)
+
+    async def join(self, name: str, kind: str, most_peers: int | None = None) -> None:
+        """Make an agent or peer a member; raises roomFull when ``most_peers`` are here already."""
+        await self._inbox.call(self._join, name, kind, most_peers)
+
+    async def leave(self, name: str) -> None:
+        """End a peer's membership."""
+        await self._inbox.call(self._leave, name)
+
+    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
+        """Consume a member's unread messages, as many as ``count`` says of them."""
+        return await self._inbox.call(self._take, name, count, keep)
+
+    async def unread(self, name: str, keep: int | None) -> Mail:
+        """A member's unread messages, of them at most the newest ``keep``."""
+        return await self._inbox.call(self._unread, name, keep)
+
+    async def _append(self, letter: Letter) -> Message:
         """Write a letter: durable when this returns, then shown, then answered. Raises storeUnavailable, notMember."""
+        await self._load_log()
         state, env = self._state, self._state.env
         name = letter.author.name
         if name is not None and name not in state.members:
@@ -110,7 +140,7 @@ class Letters:
 
     # ── members ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def join(self, name: str, kind: str, most_peers: int | None = None) -> None:
+    async def _join(self, name: str, kind: str, most_peers: int | None = None) -> None:
         """Make somebody a member: a peer's mail begins now, an agent's with the channel. Raises roomFull."""
         state, env = self._state, self._state.env
         present = state.members.get(name)
@@ -135,7 +165,7 @@ class Letters:
         else:
             env.channel_changed()
 
-    async def leave(self, name: str) -> None:
+    async def _leave(self, name: str) -> None:
         """End a peer's membership."""
         if self._state.members.pop(name, None) is not None:
             await self._state.env.journal.keep(DeleteMember(self._state.id, name))
@@ -143,7 +173,7 @@ class Letters:
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def unread(self, name: str, keep: int | None) -> Mail:
+    async def _unread(self, name: str, keep: int | None) -> Mail:
         """What ``name`` has not read; of it at most the newest ``keep``."""
         member = self._member(name)
         position = max(member.cursor, member.read)
@@ -161,9 +191,9 @@ class Letters:
         dropped = 0 if keep is None else max(0, len(mine) - keep)
         return Mail(mine[dropped:], dropped)
 
-    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
+    async def _take(self, name: str, count: Count, keep: int | None) -> Mail:
         """Consume the first ``count(unread)`` messages, and with them what was dropped; durable when this returns."""
-        unread = await self.unread(name, keep)
+        unread = await self._unread(name, keep)
         taken = unread.messages[: count(unread.messages)] if unread.messages else []
         if not taken:
             return Mail([])

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.commands import SlashCommand, find_command
 from sidekicks_bridge.channels.mentions import ALL, UnknownMention, closest_name, find_mentions, stands_first
-from sidekicks_bridge.protocol.types import Route, RouteNote, RouteProblem, RouteTarget, WaitsFor
+from sidekicks_bridge.protocol.routes import Route, RouteNote, RouteProblem, RouteTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from sidekicks_bridge.protocol.types import WaitsFor
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import Session
     from sidekicks_bridge.channels.answer import Answer
     from sidekicks_bridge.channels.silence import Question
-    from sidekicks_bridge.protocol.types import Message, Route, TurnState, Usage
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Message, TurnState, Usage
 
 
 @dataclass

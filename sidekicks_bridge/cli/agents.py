@@ -120,6 +120,8 @@ async def _sign_out(given: Namespace, client: BridgeClient) -> int:
 
 
 def _configured(given: Namespace) -> list[dict[str, Any]]:
+    from sidekicks_bridge.cli.peers import registered
+
     path, config = _config(given)
     running = _status(path) if ownership.running(path) is not None else None
     states = {agent.name: agent for agent in running.state.agents} if running else {}
@@ -136,10 +138,12 @@ def _configured(given: Namespace) -> list[dict[str, Any]]:
                 "origin": "builtin" if spec.builtin else "config",
             }
         )
-    return rows
+    return [*rows, *registered(path)]
 
 
 def _configured_line(row: dict[str, Any]) -> str:
+    if row["origin"] == "mail":
+        return f"@{row['name']:<16} {row['state']:<9} by mail, until {row['expiresAt']}"
     what = f"built in ({row['program']})" if row["origin"] == "builtin" else one_line(row["program"])
     error = f"\n    {safe(row['error'])}".replace("\n", "\n    ") if row["error"] else ""
     return f"@{row['name']:<16} {row['state']:<9} {what}{error}"

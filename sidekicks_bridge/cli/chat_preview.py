@@ -9,7 +9,7 @@ import anyio
 from sidekicks_bridge.cli import status
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.protocol.requests import ChannelRef, ChannelText, PreparedCommands
-from sidekicks_bridge.protocol.types import Route
+from sidekicks_bridge.protocol.routes import Route
 
 if TYPE_CHECKING:
     from sidekicks_bridge.cli.chat_app import ChatApp

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
-    from sidekicks_bridge.protocol.types import RouteProblem
+    from sidekicks_bridge.protocol.routes import RouteProblem
 
 _TOKEN = re.compile(r"(?:@\S*|^\s*/\S*|(?<=\s)/\S*)$")
 

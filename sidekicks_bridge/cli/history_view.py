@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.channel_ref import slug
-from sidekicks_bridge.cli.text import one_line, safe
+from sidekicks_bridge.cli.text import clock_time, one_line, safe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from sidekicks_bridge.cli.names import Names
@@ -88,7 +89,6 @@ def print_channels(rows: list[Row], *, json: bool) -> None:
 
 
 def _table(rows: list[Row], columns: int) -> list[Line]:
-    from sidekicks_bridge.cli.names import clock_time
     from sidekicks_bridge.cli.style import BOLD, DIM, clip, width
 
     head = ["CHANNEL", "MEMBERS", "MESSAGES", "LAST", "FOLDER"]
@@ -174,7 +174,6 @@ def print_hits(hits: list[SearchHit], channels: dict[str, StoredChannel], words:
 
 
 def _hit(title: str, who: str, created_at: str, snippet: str, words: list[str]) -> list[Line]:
-    from sidekicks_bridge.cli.names import clock_time
     from sidekicks_bridge.cli.style import BOLD, DIM, MATCH, wrap
 
     pattern = re.compile("(" + "|".join(re.escape(word) for word in words) + ")", re.IGNORECASE)
@@ -193,9 +192,10 @@ class Progress:
     ``quiet``: what is exported goes to the same terminal, which shows it well enough.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._shown = sys.stderr.isatty() and not quiet
-        self._next = time.monotonic() + _PROGRESS_AFTER
+        self._clock = clock
+        self._next = clock() + _PROGRESS_AFTER
         self._stands = False
 
     def __enter__(self) -> Progress:
@@ -206,7 +206,7 @@ class Progress:
 
     def at(self, count: int) -> None:
         """So many messages were written."""
-        now = time.monotonic()
+        now = self._clock()
         if self._shown and now >= self._next:
             self._next, self._stands = now + _PROGRESS_STEP, True
             sys.stderr.write(f"\r{count:,} messages …")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.parts import Part
     from sidekicks_bridge.protocol.requests import SentMessage, State
-    from sidekicks_bridge.protocol.types import Message, Route
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Message
 
 _WANTED: dict[str, type[Wire]] = {
     event.name: event.params

@@ -166,7 +166,6 @@ VERBS = {
         text.listed,
     ),
     "channels": Verb("channels [--as NAME]", "channels", _WHO, _none, text.channels),
-    "agents": Verb("agents", "agents", _WHO, _none, text.agents),
     "register": Verb("register NAME", "register", (), lambda _words: {}, text.lease),
     "unregister": Verb("unregister", "unregister", _WHO, _none, text.nothing),
     "renew": Verb("renew", "renew", _WHO, _none, text.lease),
@@ -268,8 +267,6 @@ def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
     ensure(location)
     folder = paths.data_dir(location.path)
     method = f"sidekicks/mail/{verb.method}"
-    if name == "agents":
-        return _request(location.path, method, lambda: params)
     who, key = _register_key(folder, given) if name == "register" else _key(folder, given)
     if name == "register":
         params = {"key": key.public}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.style import AGENTS, DIM, USER, Line, Span
-from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.cli.text import clock_time, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,13 +43,3 @@ class Names:
         """The line above a message: who, and when."""
         who = (USER, "❯ You") if author.kind == "user" else self.span(author.name or "?")
         return [who, (DIM, f" · {clock_time(created_at)}")]
-
-
-def clock_time(timestamp: str) -> str:
-    """A wire time as local hours and minutes, with the day if it is not today's; unreadable: as it is."""
-    try:
-        moment = datetime.fromisoformat(timestamp).astimezone()
-    except ValueError:
-        return one_line(timestamp, 32)
-    today = datetime.now().astimezone().date()
-    return moment.strftime("%H:%M" if moment.date() == today else "%Y-%m-%d %H:%M")

@@ -12,14 +12,29 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge import lock, ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, OK, OWNER_HELP, USAGE
-from sidekicks_bridge.cli.text import use_utf8
+from sidekicks_bridge.cli.text import clock_time, one_line, use_utf8
 from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
-    from sidekicks_bridge.protocol.requests import BridgeStatus
+    from sidekicks_bridge.protocol.requests import BridgeStatus, State
+    from sidekicks_bridge.protocol.types import Channel
 
 STOP_SECONDS = 5.0
+_DOES = {
+    "queued": "waits",
+    "starting": "is starting",
+    "thinking": "is thinking",
+    "tool": "uses a tool",
+    "writing": "is writing",
+    "awaitingPermission": "waits for an answer",
+    "cancelling": "is being cancelled",
+}
+_WAITS = {
+    "channel": "after another turn",
+    "agentBusy": "busy in another channel",
+    "noSlot": "as many agents run as may",
+}
 
 
 def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
@@ -80,34 +95,44 @@ async def ask_status(path: Path) -> BridgeStatus:
 
 
 def _lines(found: BridgeStatus) -> list[str]:
+    """Who owns and who is attached; then every channel, with what runs, waits, asks and was not read."""
     from sidekicks_bridge.cli.channel_ref import slug
 
     state = found.state
-    what = "a hub" if found.kind == "hub" else "an editor's bridge"
-    lines = [
-        f"{what}, process {found.pid}, version {found.bridge_version}, since {found.started_at}",
-        f"configuration: {state.config.path}",
-        "history: kept" if state.storage.persistent else f"history: not kept: {state.storage.reason}",
+    kind = "hub" if found.kind == "hub" else "bridge of an editor"
+    clients = [_client(one.name, one.folder) for one in found.clients if not one.you]
+    running = [f"@{agent.name} {agent.state}" for agent in state.agents if agent.state not in ("stopped", "error")]
+    facts = [
+        ("owner", f"{kind}, process {found.pid}, version {found.bridge_version}, since {clock_time(found.started_at)}"),
+        ("configuration", one_line(state.config.path, 4096)),
+        ("history", "kept" if state.storage.persistent else f"not kept: {one_line(state.storage.reason or '')}"),
+        ("attached", ", ".join(clients) or "nobody"),
+        ("agents", ", ".join(running) or "none runs"),
     ]
-    others = [client for client in found.clients if not client.you]
-    lines.append(f"attached: {', '.join(_client(one.name, one.folder) for one in others) or 'nobody'}")
-    running = [agent for agent in state.agents if agent.state not in ("stopped", "error")]
-    lines.append(f"agents: {', '.join(f'@{agent.name} {agent.state}' for agent in running) or 'none runs'}")
-    titles = {channel.id: slug(channel) for channel in state.channels}
+    facts += [(slug(channel), _doings(channel, state)) for channel in state.channels]
+    room = max(len(name) for name, _ in facts)
+    return [f"{name:<{room}}  {text}" for name, text in facts]
+
+
+def _doings(channel: Channel, state: State) -> str:
+    """What goes on in a channel; where nothing does, who is there."""
+    doings = []
     for turn in state.turns:
-        waits = f", waits for {turn.waits_for.reason}" if turn.waits_for else ""
-        lines.append(f"  {titles.get(turn.channel_id, '?')}: @{turn.agent} {turn.state}{waits}")
-    for permission in state.permissions:
-        where = titles.get(permission.channel_id, "?")
-        lines.append(f"  {where}: @{permission.agent} asks: {permission.tool_call.title}")
-    for channel in state.channels:
-        unread = f", {channel.unread} unread" if channel.unread else ""
-        lines.append(f"{slug(channel)}: {', '.join(member.name for member in channel.members) or 'nobody'}{unread}")
-    return lines
+        if turn.channel_id == channel.id:
+            why = turn.waits_for.reason if turn.waits_for else None
+            doings.append(
+                f"@{turn.agent} {_DOES.get(turn.state, turn.state)}" + (f" ({_WAITS.get(why, why)})" if why else "")
+            )
+    for question in state.permissions:
+        if question.channel_id == channel.id:
+            doings.append(f"@{question.agent} asks: {one_line(question.tool_call.title)}")
+    if channel.unread:
+        doings.append(f"{channel.unread} unread")
+    return "; ".join(doings) or ", ".join(one_line(member.name) for member in channel.members) or "nobody"
 
 
 def _client(name: str, folder: str | None) -> str:
-    return f"{name} ({folder})" if folder else name
+    return one_line(f"{name} ({folder})" if folder else name)
 
 
 def stop(argv: list[str]) -> int:

@@ -164,7 +164,7 @@ def _first_message(reader: FrameReader) -> bytes | None:
             continue
         message = _parsed(body)
         method = message.get("method")
-        if method == "initialize":
+        if method == "initialize" and message.get("id") is not None:
             return body
         if method == "exit":
             return None

@@ -10,7 +10,8 @@ from sidekicks_bridge.cli.text import one_line, safe
 
 if TYPE_CHECKING:
     from sidekicks_bridge.cli.names import Names
-    from sidekicks_bridge.protocol.types import Channel, Route, Turn, WaitsFor
+    from sidekicks_bridge.protocol.routes import Route
+    from sidekicks_bridge.protocol.types import Channel, Turn, WaitsFor
 
 _DOING = {
     "starting": "is getting ready…",

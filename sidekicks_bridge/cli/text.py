@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+from datetime import datetime
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _CRLF = re.compile(r"\r\n?|[\u0085\u2028\u2029]")
@@ -42,6 +43,16 @@ def short_path(path: str, root: str | None) -> str:
     if root and path.startswith(root.rstrip("/") + "/"):
         path = path[len(root.rstrip("/")) + 1 :]
     return one_line(path)
+
+
+def clock_time(timestamp: str) -> str:
+    """A wire time as local hours and minutes, with the day if it is not today's; unreadable: as it is."""
+    try:
+        moment = datetime.fromisoformat(timestamp).astimezone()
+    except ValueError:
+        return one_line(timestamp, 32)
+    today = datetime.now().astimezone().date()
+    return moment.strftime("%H:%M" if moment.date() == today else "%Y-%m-%d %H:%M")
 
 
 def utf16_to_index(text: str, offset: int) -> int:

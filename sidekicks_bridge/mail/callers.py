@@ -10,7 +10,7 @@ from sidekicks_bridge.mail.registry import Registry, seconds
 from sidekicks_bridge.mail.signing import Replays, is_key, payload, verify
 from sidekicks_bridge.protocol.base import to_builtins
 from sidekicks_bridge.protocol.errors import SidekicksError
-from sidekicks_bridge.protocol.types import MailOrigin
+from sidekicks_bridge.protocol.mail import MailOrigin
 
 if TYPE_CHECKING:
     from typing import Literal

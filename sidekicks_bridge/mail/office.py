@@ -123,6 +123,11 @@ class Mail:
             await self._part(known, pairs=True)  # another one under an old name: nothing of the former is its mail
         return await self.registry.register(name, key)
 
+    def taken(self) -> list[tuple[int, str]]:
+        """The agents of the configuration that have a registered peer's name: their place in its list, the name."""
+        agents = self._env.config().agents
+        return [(index, spec.name) for index, spec in enumerate(agents) if self.registry.live(spec.name) is not None]
+
     async def unregister(self, caller: Caller) -> None:
         """End a peer's registration and all its memberships. Raises notSupported for an agent."""
         peer = self.registry.known(caller.name) if caller.kind == "peer" else None
@@ -136,5 +141,5 @@ class Mail:
         for channel in list(self._directory.all()):
             member = channel.state.members.get(peer.name)
             if member is not None and member.stored.kind == "peer" and (pairs or channel.state.stored.kind != "pair"):
-                await channel.leave(peer.name)
+                await channel.letters.leave(peer.name)
                 self.touched(channel.id)

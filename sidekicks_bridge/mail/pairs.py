@@ -75,7 +75,7 @@ class PairVerbs:
                 return 0
 
             async def look() -> Unread | None:
-                taken = await channel.take(caller.name, answer, None)
+                taken = await channel.letters.take(caller.name, answer, None)
                 return taken if taken.messages else None
 
             with self._idle(caller):

@@ -65,7 +65,7 @@ class ReadingVerbs:
             channel = find()
             if channel is None:
                 return None
-            taken = await channel.take(caller.name, count, keep_of(channel, caller.kind))
+            taken = await channel.letters.take(caller.name, count, keep_of(channel, caller.kind))
             return taken if taken.messages else None
 
         found = await self._wait(caller, place, patience, look)
@@ -88,11 +88,11 @@ class ReadingVerbs:
         async def look() -> AnyLetter | None:
             oldest: list[tuple[str, Channel]] = []
             for channel in self._mine(caller):
-                unread = await channel.unread(caller.name, keep_of(channel, caller.kind))
+                unread = await channel.letters.unread(caller.name, keep_of(channel, caller.kind))
                 if unread.messages:
                     oldest.append((unread.messages[0].id, channel))
             for _, channel in sorted(oldest, key=lambda one: one[0]):
-                taken = await channel.take(caller.name, _one, keep_of(channel, caller.kind))
+                taken = await channel.letters.take(caller.name, _one, keep_of(channel, caller.kind))
                 if taken.messages:
                     peer, room = self._named(channel, caller)
                     return AnyLetter(peer=peer, room=room, message=letter(taken.messages[0]), dropped=taken.dropped)
@@ -106,7 +106,7 @@ class ReadingVerbs:
         return (
             Letters(messages=[])
             if channel is None
-            else letters(await channel.unread(caller.name, keep_of(channel, caller.kind)))
+            else letters(await channel.letters.unread(caller.name, keep_of(channel, caller.kind)))
         )
 
     async def history(self, caller: Caller, peer: str | None, room: str | None, since: int, limit: int) -> Letters:
@@ -128,7 +128,7 @@ class ReadingVerbs:
         """The caller's channels with what waits in each."""
         found: list[MailChannel] = []
         for channel in self._mine(caller):
-            unread = await channel.unread(caller.name, keep_of(channel, caller.kind))
+            unread = await channel.letters.unread(caller.name, keep_of(channel, caller.kind))
             peer, room = self._named(channel, caller)
             found.append(
                 MailChannel(

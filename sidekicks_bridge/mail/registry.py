@@ -46,6 +46,11 @@ def seconds(time: str) -> float:
     return parsed.timestamp()
 
 
+async def kept_peers(store: Store) -> list[Peer]:
+    """The peers as an earlier bridge kept them."""
+    return [msgspec.convert(value, Peer) for value in (await store.values(_PREFIX)).values()]
+
+
 class Registry:
     """The peers. Lives on the loop; every change is written before it is answered."""
 
@@ -58,8 +63,7 @@ class Registry:
 
     async def load(self, store: Store) -> None:
         """Read what an earlier bridge kept."""
-        for value in (await store.values(_PREFIX)).values():
-            peer = msgspec.convert(value, Peer)
+        for peer in await kept_peers(store):
             self._peers[fold(peer.name)] = peer
             self._saved[fold(peer.name)] = peer.expires_at
 

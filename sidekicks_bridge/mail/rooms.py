@@ -44,7 +44,7 @@ class RoomVerbs:
     async def create(self, caller: Caller, name: str, description: str | None) -> Room:
         """Make a room; the caller is its first member."""
         channel = await self._directory.create(name, description, [], None)
-        await channel.join(caller.name, caller.kind)
+        await channel.letters.join(caller.name, caller.kind)
         self._touched(channel.id)
         return _view(channel, caller)
 
@@ -53,7 +53,7 @@ class RoomVerbs:
         channel = self._directory.named(name.removeprefix("#"))
         if channel is None:
             raise _not_found(name)
-        await channel.join(caller.name, caller.kind, MOST_PEERS)
+        await channel.letters.join(caller.name, caller.kind, MOST_PEERS)
         self._touched(channel.id)
         return _view(channel, caller)
 
@@ -61,7 +61,7 @@ class RoomVerbs:
         """End the membership; what was unread stays in the history."""
         channel = self.member_of(caller, name)
         if caller.kind == "peer":
-            await channel.leave(caller.name)
+            await channel.letters.leave(caller.name)
         else:
             await self._directory.remove(channel, caller.name)
         self._touched(channel.id)
@@ -77,7 +77,7 @@ class RoomVerbs:
         members: list[RoomMember] = []
         for member in [member.stored for member in channel.state.members.values()]:
             kind: ParticipantKind = "peer" if member.kind == "peer" else "agent"
-            mail = await channel.unread(member.name, keep_of(channel, kind))
+            mail = await channel.letters.unread(member.name, keep_of(channel, kind))
             members.append(RoomMember(name=member.name, kind=kind, pending=len(mail.messages), dropped=mail.dropped))
         return RoomMembers(room=channel.state.stored.name or name, members=members)
 

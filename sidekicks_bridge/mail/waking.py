@@ -102,7 +102,7 @@ class Waking:
             wakes, notice, notes = [], ("hopLimit", sentence), [sentence]
         origin = msgspec.structs.replace(caller.origin, cause=cause, hops=hops)
         author = Author(kind=caller.kind, name=caller.name)
-        return await channel.write(Letter(author, text, origin, wakes, notice)), notes
+        return await channel.letters.write(Letter(author, text, origin, wakes, notice)), notes
 
     def _cause(self, caller: Caller) -> tuple[str | None, int]:
         """The message an agent was prompted with when it wrote, and how far from a person that makes its letter."""

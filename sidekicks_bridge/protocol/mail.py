@@ -26,6 +26,26 @@ class MailAuth(Wire, kw_only=True):
     signature: str
 
 
+class MailOrigin(Wire, kw_only=True):
+    """How a message came by mail: the signed request it was (peers), and how far it is from a person.
+
+    ``hops``: how many agents wrote because of each other before it; ``cause``: the message whose turn it was written
+    in. ``target`` is whom or where the request named, ``signer`` the name it gave if that was spelt another way,
+    ``timeout`` (milliseconds) what an ask said: all of it was signed.
+    """
+
+    method: str | None = None
+    target: str | None = None
+    signer: str | None = None
+    time: str | None = None
+    nonce: str | None = None
+    key: str | None = None
+    signature: str | None = None
+    timeout: int | None = None
+    cause: str | None = None
+    hops: int = 0
+
+
 class MailRequest(Wire, kw_only=True):
     """A request without parameters of its own, by whoever ``auth`` or ``token`` says."""
 

@@ -84,7 +84,8 @@ from sidekicks_bridge.protocol.requests import (
     UpdateChannel,
     WholePart,
 )
-from sidekicks_bridge.protocol.types import Channel, Route
+from sidekicks_bridge.protocol.routes import Route
+from sidekicks_bridge.protocol.types import Channel
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire

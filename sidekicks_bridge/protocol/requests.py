@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Integer, Wire
 from sidekicks_bridge.protocol.parts import Part
+from sidekicks_bridge.protocol.routes import Route
 from sidekicks_bridge.protocol.types import (
     Agent,
     Attachment,
@@ -16,7 +17,6 @@ from sidekicks_bridge.protocol.types import (
     Message,
     Permission,
     Problem,
-    Route,
     SessionOrigin,
     SignIn,
     StorageState,

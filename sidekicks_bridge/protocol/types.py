@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from sidekicks_bridge.protocol.base import Wire
+from sidekicks_bridge.protocol.mail import MailOrigin
 from sidekicks_bridge.protocol.parts import Part, PermissionOption, ToolCallPart
 
 AgentState = Literal["stopped", "starting", "ready", "busy", "error"]
@@ -225,26 +226,6 @@ class MessageTurn(Wire, kw_only=True):
     ended_at: str | None = None
 
 
-class MailOrigin(Wire, kw_only=True):
-    """How a message came by mail: the signed request it was (peers), and how far it is from a person.
-
-    ``hops``: how many agents wrote because of each other before it; ``cause``: the message whose turn it was written
-    in. ``target`` is whom or where the request named, ``signer`` the name it gave if that was spelt another way,
-    ``timeout`` (milliseconds) what an ask said: all of it was signed.
-    """
-
-    method: str | None = None
-    target: str | None = None
-    signer: str | None = None
-    time: str | None = None
-    nonce: str | None = None
-    key: str | None = None
-    signature: str | None = None
-    timeout: int | None = None
-    cause: str | None = None
-    hops: int = 0
-
-
 class Message(Wire, kw_only=True):
     """An utterance. ``seq`` exists once it is finished (a user's: once its first turn begins)."""
 
@@ -279,43 +260,6 @@ class Turn(Wire, kw_only=True):
     in_reply_to: str | None = None
     state: TurnState
     waits_for: WaitsFor | None = None
-
-
-class RouteTarget(Wire, kw_only=True):
-    """One agent that will answer: what it will be sent (``unseen`` messages, of them ``cut`` shortened or dropped)."""
-
-    agent: str
-    invited: bool
-    command: str | None = None
-    unseen: int
-    cut: int
-    fresh: bool
-    waits_for: WaitsFor | None = None
-
-
-class RouteProblem(Wire, kw_only=True):
-    """Why nobody is started, as a sentence; ``suggestion`` replaces the range (UTF-16) of the text that is wrong."""
-
-    code: str
-    text: str
-    suggestion: str | None = None
-    start: int | None = None
-    end: int | None = None
-
-
-class RouteNote(Wire, kw_only=True):
-    """Something worth knowing about a route that stops nothing."""
-
-    code: str
-    text: str
-
-
-class Route(Wire, kw_only=True):
-    """Who will answer a message, in which order, and why (not). A ``problem`` starts nobody."""
-
-    to: list[RouteTarget]
-    problem: RouteProblem | None = None
-    notes: list[RouteNote] = []
 
 
 class Permission(Wire, kw_only=True):

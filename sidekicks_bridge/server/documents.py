@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.channels.channel import Channel
-    from sidekicks_bridge.protocol.types import RouteProblem
+    from sidekicks_bridge.protocol.routes import RouteProblem
     from sidekicks_bridge.server.connection import Connection
 
 _SLUG = re.compile(r"sidekicks:/{0,3}(?P<slug>[^/?#]+)(?P<compose>/compose/?)?(?:[?#].*)?$", re.IGNORECASE)

@@ -22,6 +22,7 @@ AFTER = [
 @pytest.mark.anyio
 async def test_wire_and_contents(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
+        w.sink.declines_forms = True
         for kind in AFTER:
             before = len(w.sink.updates)
             result = await w.ask(f"!bad {kind}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.agents.contract import PromptResult, Session
     from sidekicks_bridge.protocol.types import AgentState, WaitsFor
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +55,7 @@ class Sink:
         self.lines: list[str] = []
         self.updates: list[tuple[str, str, SessionUpdate]] = []
         self.forms: list[ElicitationAsk] = []
+        self.declines_forms = False
         self.forms_withdrawn: list[ElicitationAsk] = []
         self.asks: list[PermissionAsk] = []
         self.withdrawn: list[PermissionAsk] = []
@@ -81,6 +82,8 @@ class Sink:
 
     def elicitation_asked(self, ask: ElicitationAsk) -> None:
         self.forms.append(ask)
+        if self.declines_forms:
+            ask.answer("decline")
         self.wake()
 
     def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidekicks_bridge.channels.routing import Prospect, RoutingView, explain, utf16_length
-from sidekicks_bridge.protocol.types import Route, WaitsFor
+from sidekicks_bridge.protocol.routes import Route
+from sidekicks_bridge.protocol.types import WaitsFor
 
 AGENTS = ["alice", "bob", "carol", "garfield"]
 

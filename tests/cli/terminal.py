@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-LIMIT = 20.0
+LIMIT = 40.0
 """Seconds after which what a test waits for counts as not happening."""
 
 KEYS = {

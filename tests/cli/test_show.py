@@ -28,6 +28,7 @@ from sidekicks_bridge.protocol.parts import (
     ToolCallPart,
 )
 from sidekicks_bridge.protocol.requests import State
+from sidekicks_bridge.protocol.routes import Route, RouteNote, RouteProblem, RouteTarget
 from sidekicks_bridge.protocol.types import (
     Agent,
     Author,
@@ -37,10 +38,6 @@ from sidekicks_bridge.protocol.types import (
     Message,
     MessageTurn,
     Permission,
-    Route,
-    RouteNote,
-    RouteProblem,
-    RouteTarget,
     StorageState,
     Turn,
     TurnError,

@@ -87,4 +87,5 @@ async def test_servers_are_passed_on_by_what_is_taken(tmp_path: Path, caps: str,
     async with box.bridge() as client:
         room = await client.open("general")
         await room.ask("hi", by="alice")
-    assert [server["name"] for server in box.received("alice", "session/new")[0]["mcpServers"]] == passed
+    given = [server["name"] for server in box.received("alice", "session/new")[0]["mcpServers"]]
+    assert given == [*passed, "sidekicks"]  # and the bridge's own, with which agents write to each other

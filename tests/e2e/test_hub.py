@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -212,3 +213,28 @@ async def test_stop_names_a_bridge_that_does_not_end(box: BridgeSandbox, monkeyp
         assert f"kill -9 {window.process.pid}" in refused.stderr
         window.killed = True
         await window.process.wait()
+
+
+async def test_status_says_who_is_there_and_what_goes_on(box: BridgeSandbox) -> None:
+    box.config["channels"].append({"name": "quiet", "members": []})
+    box.write_config()
+    async with box.bridge() as window:
+        room = await window.open("general")
+        await room.ask("hello", by="alice")
+        await room.send("!permit do it")
+        asked = await window.until(permission(by="alice"))
+        await room.send("later")
+        told = await box.sidekicks("status")
+        await window.request("permission/answer", requestId=asked["requestId"])
+        await room.quiet()
+    assert told.returncode == 0
+    lines = dict(re.split(r" {2,}", line, maxsplit=1) for line in told.stdout.splitlines())
+    assert lines["owner"].startswith(f"bridge of an editor, process {window.process.pid}, version ")
+    assert lines["configuration"] == str(box.config_path)
+    assert lines["history"] == "kept"
+    assert lines["attached"] == f"an LSP client ({box.workspace})"
+    assert lines["agents"] == "@alice busy"
+    assert lines["#general"] == (
+        "@alice waits for an answer; @alice waits (after another turn); @alice asks: do it; 1 unread"
+    )
+    assert lines["#quiet"] == "nobody"

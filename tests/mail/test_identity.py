@@ -127,3 +127,13 @@ async def test_what_survives_a_restart(tmp_path: Path) -> None:
         assert [said(await ben.call("read", peer="ann", timeout=0))[0] for _ in range(3)] == ["m1", "m2", "m3"]
         refused = await ann.refusal(await ann.wire.ask("sidekicks/mail/tell", replayed))
         assert refused == "unauthorized", "signed before this bridge began"
+
+
+async def test_a_configuration_that_takes_a_peers_name(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client, peers(socket_of(box), "carl"):
+        box.config["agents"].append(box.agent("carl"))
+        box.write_config()
+        await client.until(lambda c: next((p for e in c.of("config/changed") for p in e["problems"]), None))
+        (problem,) = (await client.state())["config"]["problems"]
+        assert "registered peer" in problem["message"]

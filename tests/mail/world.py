@@ -19,7 +19,7 @@ from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.mail.callers import Caller
 from sidekicks_bridge.mail.office import Mail
 from sidekicks_bridge.mail.signing import PrivateKey
-from sidekicks_bridge.protocol.types import MailOrigin
+from sidekicks_bridge.protocol.mail import MailOrigin
 from sidekicks_bridge.store.open import memory_store
 from tests.support.wire import attached
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from sidekicks_bridge.agents.contract import PermissionAsk, SessionUpdate
+    from sidekicks_bridge.agents.contract import ElicitationAsk, PermissionAsk, SessionUpdate
     from sidekicks_bridge.protocol.types import Message
     from sidekicks_bridge.store.contract import Store
     from tests.support.wire import Wire
@@ -50,6 +50,12 @@ class Nobody:
         raise AssertionError(agent)
 
     def permission_asked(self, ask: PermissionAsk) -> None:
+        raise AssertionError(ask)
+
+    def elicitation_asked(self, ask: ElicitationAsk) -> None:
+        raise AssertionError(ask)
+
+    def elicitation_withdrawn(self, ask: ElicitationAsk) -> None:
         raise AssertionError(ask)
 
     def permission_withdrawn(self, ask: PermissionAsk) -> None:

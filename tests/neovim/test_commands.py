@@ -230,3 +230,16 @@ def test_the_doctor_is_the_health_check_until_there_is_one(desk: Desk) -> None:
     editor = desk.open()
     run(editor, "doctor")
     editor.wait_for("sidekicks:")
+
+
+def test_signing_in_to_an_agent(own_desk: Desk) -> None:
+    """The agent's own way: it is asked, and what had failed is tried anew."""
+    own_desk.box.config["agents"].append(own_desk.box.agent("locked", "--auth agent --auth-required new"))
+    own_desk.box.config["channels"][0]["members"].append("locked")
+    own_desk.box.write_config()
+    chat = own_desk.chat(name="general")
+    chat.say("@locked hello")
+    chat.heard(":Sidekicks signin")
+    choosing(chat.editor, "")
+    run(chat.editor, "signin locked")
+    chat.heard("locked heard: hello")

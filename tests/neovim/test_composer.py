@@ -215,3 +215,11 @@ def test_agents_complete_in_ordinary_buffers_if_asked_for(desk: Desk) -> None:
     menu(editor, "@alice", "@bob", "@carol")
     editor.keys("<Esc>:edit other.txt<CR>")
     assert editor.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 0
+
+
+def test_two_editors_share_a_draft(desk: Desk, chat: Chat) -> None:
+    other = desk.chat(name=chat.uri.removeprefix("sidekicks://"), editor=desk.connected())
+    chat.type("written here")
+    other.editor.until(lambda: other.composer() == "written here", "the draft")
+    other.type(", and there")
+    chat.editor.until(lambda: chat.composer() == "written here, and there", "the longer draft")

@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 TOLD = "vim.notify = function(text, level) vim.g.told = (vim.g.told or '') .. text .. '\\n' end"
 
 
-def bridge_pid(editor: Editor) -> int:
-    """The process that the editor has started."""
+def bridges(editor: Editor) -> list[int]:
+    """The processes that the editor has started."""
     found: list[int] = editor.lua("return vim.api.nvim_get_proc_children(vim.uv.os_getpid())")
-    return found[0] if found else 0
+    return found
+
+
+def bridge_pid(editor: Editor) -> int:
+    """The process of the editor's bridge; never 0, which would be this test and all its like."""
+    return int(editor.until(lambda: bridges(editor), "the bridge's process")[0])
+
+
+def replaced(editor: Editor, first: int) -> None:
+    """Wait until another process than the ``first`` is the bridge."""
+    editor.until(lambda: bridges(editor) and first not in bridges(editor), "another process")
 
 
 def test_a_killed_bridge_is_started_again_and_nothing_typed_is_lost(own_desk: Desk) -> None:
@@ -29,7 +39,7 @@ def test_a_killed_bridge_is_started_again_and_nothing_typed_is_lost(own_desk: De
     chat.type("half a sen")
     first = bridge_pid(chat.editor)
     os.kill(first, signal.SIGKILL)
-    chat.editor.until(lambda: (found := bridge_pid(chat.editor)) and found != first, "another process")
+    replaced(chat.editor, first)
     chat.type("tence")
     assert chat.composer() == "half a sentence"
     chat.editor.until(lambda: chat.editor.lua("return require('sidekicks.state').known"), "the new bridge")
@@ -108,6 +118,6 @@ def test_restarting_by_hand(own_desk: Desk) -> None:
     first = bridge_pid(chat.editor)
     chat.type("kept")
     chat.editor.keys("<Esc>:Sidekicks restart<CR>")
-    chat.editor.until(lambda: (found := bridge_pid(chat.editor)) and found != first, "another process")
+    replaced(chat.editor, first)
     chat.editor.until(lambda: chat.editor.lua("return require('sidekicks.state').known"), "the new bridge")
     assert chat.composer() == "kept"

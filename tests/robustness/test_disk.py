@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 ALL = resource.RLIM_INFINITY
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 SECONDS = 2.0
 """Editors kill a server about two seconds after `exit`."""

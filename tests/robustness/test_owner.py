@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 STARTS = 12
 HELLO: JSON = {"processId": None, "capabilities": {}, "initializationOptions": {"sidekicks": SIDEKICKS}}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     JSON = dict[str, Any]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
 MEBIBYTE = 1024 * 1024
 ANSWER = "@alice !chunks 500 2000"  # 1 MB

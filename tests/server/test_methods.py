@@ -48,6 +48,8 @@ def values(kind: Any, channel: str) -> list[Any]:
         return [None, 1, "x", [], {"jsonrpc": "2.0"}]
     if get_origin(kind) is list:
         return [[], *([value] for value in values(get_args(kind)[0], channel))]
+    if get_origin(kind) is dict:
+        return [{}, {"name": 1}, {"": [{}]}]
     assert issubclass(kind, msgspec.Struct), kind
     return list(objects(kind, channel))[:5]
 

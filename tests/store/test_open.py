@@ -168,7 +168,7 @@ def own(tmp_path: Path) -> Path:
     own = tmp_path / "own"
     own.mkdir()
     if os.geteuid() == 0:
-        for parent in (tmp_path, *tmp_path.parents[:2]):
+        for parent in (tmp_path, *tmp_path.parents[:3]):
             parent.chmod(0o755)
         os.chown(own, NOBODY, -1)
     return own

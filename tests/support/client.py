@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-PATIENCE = 15.0
+PATIENCE = 30.0
 """Seconds after which what has not become impossible is given up all the same."""
 SHOWN_EVENTS = 50
 

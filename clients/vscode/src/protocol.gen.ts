@@ -370,26 +370,6 @@ export interface MessageTurn {
   endedAt?: string;
 }
 
-/**
- * How a message came by mail: the signed request it was (peers), and how far it is from a person.
- *
- * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
- * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
- * `timeout` (milliseconds) what an ask said: all of it was signed.
- */
-export interface MailOrigin {
-  method?: string;
-  target?: string;
-  signer?: string;
-  time?: string;
-  nonce?: string;
-  key?: string;
-  signature?: string;
-  timeout?: number;
-  cause?: string;
-  hops?: number;
-}
-
 /** An utterance. `seq` exists once it is finished (a user's: once its first turn begins). */
 export interface Message {
   id: string;
@@ -421,39 +401,6 @@ export interface Turn {
   inReplyTo?: string;
   state: TurnState;
   waitsFor?: WaitsFor;
-}
-
-/** One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped). */
-export interface RouteTarget {
-  agent: string;
-  invited: boolean;
-  command?: string;
-  unseen: number;
-  cut: number;
-  fresh: boolean;
-  waitsFor?: WaitsFor;
-}
-
-/** Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong. */
-export interface RouteProblem {
-  code: string;
-  text: string;
-  suggestion?: string;
-  start?: number;
-  end?: number;
-}
-
-/** Something worth knowing about a route that stops nothing. */
-export interface RouteNote {
-  code: string;
-  text: string;
-}
-
-/** Who will answer a message, in which order, and why (not). A `problem` starts nobody. */
-export interface Route {
-  to: RouteTarget[];
-  problem?: RouteProblem;
-  notes?: RouteNote[];
 }
 
 /**
@@ -536,6 +483,39 @@ export interface StorageState {
 export interface ConfigState {
   path: string;
   problems: Problem[];
+}
+
+/** One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped). */
+export interface RouteTarget {
+  agent: string;
+  invited: boolean;
+  command?: string;
+  unseen: number;
+  cut: number;
+  fresh: boolean;
+  waitsFor?: WaitsFor;
+}
+
+/** Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong. */
+export interface RouteProblem {
+  code: string;
+  text: string;
+  suggestion?: string;
+  start?: number;
+  end?: number;
+}
+
+/** Something worth knowing about a route that stops nothing. */
+export interface RouteNote {
+  code: string;
+  text: string;
+}
+
+/** Who will answer a message, in which order, and why (not). A `problem` starts nobody. */
+export interface Route {
+  to: RouteTarget[];
+  problem?: RouteProblem;
+  notes?: RouteNote[];
 }
 
 export type ErrorCode =
@@ -983,6 +963,26 @@ export interface MailAuth {
   time: string;
   nonce: string;
   signature: string;
+}
+
+/**
+ * How a message came by mail: the signed request it was (peers), and how far it is from a person.
+ *
+ * `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+ * in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+ * `timeout` (milliseconds) what an ask said: all of it was signed.
+ */
+export interface MailOrigin {
+  method?: string;
+  target?: string;
+  signer?: string;
+  time?: string;
+  nonce?: string;
+  key?: string;
+  signature?: string;
+  timeout?: number;
+  cause?: string;
+  hops?: number;
 }
 
 /** A request without parameters of its own, by whoever `auth` or `token` says. */

@@ -21,6 +21,7 @@ from sidekicks_bridge.protocol import (
     mail,
     parts,
     requests,
+    routes,
     types,
 )
 from sidekicks_bridge.protocol.base import Wire
@@ -30,7 +31,7 @@ from sidekicks_bridge.protocol.methods import METHODS
 Schema = dict[str, Any]
 
 REF = "#/$defs/"
-_MODULES = (parts, types, handshake, errors, requests, agent_requests, mail, events)
+_MODULES = (parts, types, routes, handshake, errors, requests, agent_requests, mail, events)
 
 
 def protocol_schema() -> Schema:

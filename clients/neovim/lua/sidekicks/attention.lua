@@ -36,7 +36,7 @@ function M.announce(permission)
 end
 
 --- Puts the cursor on the first row of a question.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param request_id string
 local function go_to_question(room, request_id)
   local win, view = require('sidekicks.target').window(room)

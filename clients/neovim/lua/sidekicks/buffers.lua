@@ -31,7 +31,7 @@ end
 
 --- Makes a buffer the transcript of a room.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.transcript(buf, room)
   local known = view.of(buf)
   if known and known.room == room then
@@ -54,7 +54,7 @@ end
 
 --- Makes a buffer the composer of a room.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.compose(buf, room)
   if vim.b[buf].sidekicks_channel == room.id then
     return
@@ -67,7 +67,7 @@ end
 
 --- The channel of that slug, made if it is a direct conversation with a known agent.
 ---@param slug string
----@param done fun(room: sidekicks.Room)
+---@param done fun(room: sidekicks.OpenRoom)
 ---@param failed? fun()
 function M.room(slug, done, failed)
   local channel = state.find(slug)

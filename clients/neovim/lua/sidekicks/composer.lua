@@ -13,7 +13,7 @@ local namespace = vim.api.nvim_create_namespace('sidekicks.composer')
 
 ---@class sidekicks.Composer
 ---@field buf integer
----@field room sidekicks.Room
+---@field room sidekicks.OpenRoom
 ---@field route? sidekicks.Route
 ---@field preview_timer uv.uv_timer_t
 ---@field draft_timer uv.uv_timer_t
@@ -31,7 +31,7 @@ local namespace = vim.api.nvim_create_namespace('sidekicks.composer')
 ---@type table<integer, sidekicks.Composer>
 local composers = {}
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return sidekicks.Composer?
 local function composer_of(room)
   for _, composer in pairs(composers) do
@@ -163,7 +163,7 @@ local function changed(composer)
 end
 
 --- Draws the route and the attachments of a room's composer anew.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.refresh(room)
   local composer = composer_of(room)
   if composer then
@@ -172,7 +172,7 @@ function M.refresh(room)
   end
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return table<string, true>
 local function known_messages(room)
   local known = {}
@@ -233,7 +233,7 @@ local function send(composer)
 end
 
 --- Sends what stands in a room's composer; asks first if the channel works in another folder.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.send(room)
   local composer = composer_of(room)
   if composer == nil then
@@ -256,7 +256,7 @@ function M.send(room)
 end
 
 --- Replaces what stands in a room's composer.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param value string
 function M.set(room, value)
   local composer = composer_of(room)
@@ -266,14 +266,14 @@ function M.set(room, value)
   end
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return string
 function M.get(room)
   local composer = composer_of(room)
   return composer and text_of(composer.buf) or ''
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return integer?
 function M.buffer(room)
   local composer = composer_of(room)
@@ -298,8 +298,20 @@ function M.detach(buf)
   end
 end
 
+--- Another client has changed the draft: taken where nobody is writing.
+---@param room sidekicks.OpenRoom
+---@param value string
+function M.take_draft(room, value)
+  local composer = composer_of(room)
+  if composer and text_of(composer.buf) == composer.draft and value ~= composer.draft then
+    composer.draft = value
+    set_text(composer.buf, text.safe(value))
+    changed(composer)
+  end
+end
+
 --- The bridge runs again: attach, and bring back what was being sent when it ended, unless it has arrived.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.reconnect(room)
   local composer = composer_of(room)
   if composer == nil then
@@ -325,7 +337,7 @@ end
 
 --- Makes an empty buffer a room's composer.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.setup(buf, room)
   local composer = {
     buf = buf,

@@ -18,7 +18,6 @@ local M = {}
 ---@field stream? sidekicks.Stream
 ---@field pieces sidekicks.MarkdownBlock[] closed, and not highlighted yet
 ---@field closed? boolean nothing will follow in it
----@field row? integer
 
 ---@class sidekicks.Entry
 ---@field id string

@@ -5,7 +5,7 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('sidekicks.markdown')
 
 --- How long one go may take; the rest waits for the next.
-local SLICE_NS, NEXT_MS = 5e6, 30
+local SLICE_NS, SOON_MS, LATEST_MS = 5e6, 60, 300
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
@@ -36,9 +36,11 @@ local function draw(buf, row, source, above)
     if not query then
       return
     end
-    for id, node, meta in query:iter_captures(tree:root(), source) do
+    for id, node, found in query:iter_captures(tree:root(), source) do
+      local meta = found ---@type table<integer|string, any>
       local name = query.captures[id] or '_'
       if not SKIPPED[name] and name:sub(1, 1) ~= '_' then
+        local own = meta[id] or {} ---@type table<string, any>
         local first, col, last, stop = node:range()
         if first < above then
           first, col = above, 0
@@ -47,8 +49,8 @@ local function draw(buf, row, source, above)
           end_row = row + math.max(last - above, first - above),
           end_col = stop,
           hl_group = name ~= 'conceal' and ('@%s.%s'):format(name, lang) or nil,
-          conceal = meta.conceal or (meta[id] and meta[id].conceal),
-          conceal_lines = meta.conceal_lines or (meta[id] and meta[id].conceal_lines),
+          conceal = own.conceal or meta.conceal,
+          conceal_lines = own.conceal_lines or meta.conceal_lines,
           priority = lang:find('^markdown') and 100 or 110,
           strict = false,
         })
@@ -63,7 +65,7 @@ end
 ---@param row integer where the block's text begins
 ---@param top integer
 ---@param bottom integer
----@param deadline integer
+---@param deadline number
 ---@return boolean done false: the time was up
 local function highlight_block(buf, block, row, top, bottom, deadline)
   local pieces = block.pieces
@@ -103,7 +105,7 @@ end
 
 ---@param view sidekicks.View
 ---@param win integer
----@param deadline integer
+---@param deadline number
 ---@return boolean done
 local function highlight_window(view, win, deadline)
   local top, bottom = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
@@ -123,7 +125,7 @@ local function highlight_window(view, win, deadline)
   return true
 end
 
---- Highlights what can be seen of a transcript.
+--- Highlights what can be seen of a transcript, now.
 ---@param view sidekicks.View
 function M.visible(view)
   if not (view.markdown and vim.api.nvim_buf_is_loaded(view.buf)) then
@@ -132,16 +134,29 @@ function M.visible(view)
   local deadline = vim.uv.hrtime() + SLICE_NS
   for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
     if not highlight_window(view, win, deadline) then
-      if not view.highlighting then
-        view.highlighting = true
-        vim.defer_fn(function()
-          view.highlighting = false
-          M.visible(view)
-        end, NEXT_MS)
-      end
+      M.soon(view)
       return
     end
   end
+end
+
+--- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`: what flies by is not
+--- worth it.
+---@param view sidekicks.View
+function M.soon(view)
+  local now = vim.uv.now()
+  local wanted = view.highlight_since
+  view.highlight_since = wanted or now
+  view.highlight_timer = view.highlight_timer or assert(vim.uv.new_timer())
+  local wait = math.max(1, math.min(SOON_MS, view.highlight_since + LATEST_MS - now))
+  view.highlight_timer:start(
+    wait,
+    0,
+    vim.schedule_wrap(function()
+      view.highlight_since = nil
+      M.visible(view)
+    end)
+  )
 end
 
 return M

@@ -25,7 +25,7 @@ function M.add(channel_id, value)
 end
 
 --- What the user wrote in a channel, newest first, each once.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return string[]
 local function texts(room)
   local found, seen = {}, {}
@@ -49,7 +49,7 @@ local function texts(room)
 end
 
 --- Puts an older (1) or a newer (-1) text into the composer.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param step 1|-1
 function M.step(room, step)
   local value = composer.get(room)

@@ -71,7 +71,7 @@ end
 
 --- Makes the options of a window that shows a channel's buffer what they should be.
 ---@param win integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.adopt(win, room)
   local buf = vim.api.nvim_win_get_buf(win)
   if vim.bo[buf].filetype == 'sidekicks-compose' then
@@ -121,7 +121,7 @@ end
 
 --- Opens the composer below a transcript, unless it is on this tab already.
 ---@param win integer the transcript's
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return integer composer its window
 local function open_composer(win, room)
   local buffers = require('sidekicks.buffers')
@@ -142,7 +142,7 @@ end
 --- A window shows a transcript now: its options, and the composer below it, entered if the cursor was there.
 ---@param win integer
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.accompany(win, buf, room)
   if not vim.api.nvim_win_is_valid(win) or vim.api.nvim_win_get_buf(win) ~= buf then
     return
@@ -187,7 +187,7 @@ local function make_window()
 end
 
 --- Closes the composers on this tab that belong to another channel.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 local function close_other_composers(room)
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     local buf = vim.api.nvim_win_get_buf(win)
@@ -199,7 +199,7 @@ local function close_other_composers(room)
 end
 
 --- Shows a channel and enters its composer.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param enter? boolean whether to begin typing
 function M.show(room, enter)
   local buffers = require('sidekicks.buffers')
@@ -248,7 +248,7 @@ end
 
 --- Shows a message of a channel in a window, in place of the link to it; or where the channel is shown already.
 ---@param win integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param message_id string
 ---@param link integer the buffer that stood for it
 function M.show_message(win, room, message_id, link)

@@ -3,11 +3,12 @@ local M = {}
 
 local TITLE = { title = 'Sidekicks' }
 
---- Something the person should see but need not answer.
+--- Something the person should see but need not answer: on one line, so that Neovim wants no key.
 ---@param text string
 ---@param level? integer `vim.log.levels`
 function M.say(text, level)
-  vim.notify('Sidekicks: ' .. text, level or vim.log.levels.INFO, TITLE)
+  local line = require('sidekicks.text').one_line('Sidekicks: ' .. text, math.max(vim.v.echospace, 40))
+  vim.notify(line, level or vim.log.levels.INFO, TITLE)
 end
 
 ---@param text string
@@ -17,7 +18,7 @@ end
 
 ---@param text string
 function M.error(text)
-  M.say(text, vim.log.levels.ERROR)
+  vim.notify('Sidekicks: ' .. text, vim.log.levels.ERROR, TITLE)
 end
 
 --- The sentence of an error the bridge answered; a bug is named by the id under which the bridge's log has it.

@@ -326,23 +326,6 @@
 ---@field startedAt string
 ---@field endedAt? string
 
---- How a message came by mail: the signed request it was (peers), and how far it is from a person.
----
---- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
---- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
---- `timeout` (milliseconds) what an ask said: all of it was signed.
----@class (exact) sidekicks.MailOrigin
----@field method? string
----@field target? string
----@field signer? string
----@field time? string
----@field nonce? string
----@field key? string
----@field signature? string
----@field timeout? integer
----@field cause? string
----@field hops? integer
-
 --- An utterance. `seq` exists once it is finished (a user's: once its first turn begins).
 ---@class (exact) sidekicks.Message
 ---@field id string
@@ -372,35 +355,6 @@
 ---@field inReplyTo? string
 ---@field state sidekicks.TurnState
 ---@field waitsFor? sidekicks.WaitsFor
-
---- One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped).
----@class (exact) sidekicks.RouteTarget
----@field agent string
----@field invited boolean
----@field command? string
----@field unseen integer
----@field cut integer
----@field fresh boolean
----@field waitsFor? sidekicks.WaitsFor
-
---- Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong.
----@class (exact) sidekicks.RouteProblem
----@field code string
----@field text string
----@field suggestion? string
----@field start? integer
----@field end? integer
-
---- Something worth knowing about a route that stops nothing.
----@class (exact) sidekicks.RouteNote
----@field code string
----@field text string
-
---- Who will answer a message, in which order, and why (not). A `problem` starts nobody.
----@class (exact) sidekicks.Route
----@field to sidekicks.RouteTarget[]
----@field problem? sidekicks.RouteProblem
----@field notes? sidekicks.RouteNote[]
 
 --- An open permission question. It names the agent that asks.
 ---
@@ -473,6 +427,35 @@
 ---@class (exact) sidekicks.ConfigState
 ---@field path string
 ---@field problems sidekicks.Problem[]
+
+--- One agent that will answer: what it will be sent (`unseen` messages, of them `cut` shortened or dropped).
+---@class (exact) sidekicks.RouteTarget
+---@field agent string
+---@field invited boolean
+---@field command? string
+---@field unseen integer
+---@field cut integer
+---@field fresh boolean
+---@field waitsFor? sidekicks.WaitsFor
+
+--- Why nobody is started, as a sentence; `suggestion` replaces the range (UTF-16) of the text that is wrong.
+---@class (exact) sidekicks.RouteProblem
+---@field code string
+---@field text string
+---@field suggestion? string
+---@field start? integer
+---@field end? integer
+
+--- Something worth knowing about a route that stops nothing.
+---@class (exact) sidekicks.RouteNote
+---@field code string
+---@field text string
+
+--- Who will answer a message, in which order, and why (not). A `problem` starts nobody.
+---@class (exact) sidekicks.Route
+---@field to sidekicks.RouteTarget[]
+---@field problem? sidekicks.RouteProblem
+---@field notes? sidekicks.RouteNote[]
 
 ---@alias sidekicks.ErrorCode
 ---| "invalidParams"
@@ -852,6 +835,23 @@
 ---@field time string
 ---@field nonce string
 ---@field signature string
+
+--- How a message came by mail: the signed request it was (peers), and how far it is from a person.
+---
+--- `hops`: how many agents wrote because of each other before it; `cause`: the message whose turn it was written
+--- in. `target` is whom or where the request named, `signer` the name it gave if that was spelt another way,
+--- `timeout` (milliseconds) what an ask said: all of it was signed.
+---@class (exact) sidekicks.MailOrigin
+---@field method? string
+---@field target? string
+---@field signer? string
+---@field time? string
+---@field nonce? string
+---@field key? string
+---@field signature? string
+---@field timeout? integer
+---@field cause? string
+---@field hops? integer
 
 --- A request without parameters of its own, by whoever `auth` or `token` says.
 ---@class (exact) sidekicks.MailRequest

@@ -14,14 +14,14 @@ local FLUSH_MS = 30
 ---@field params table
 ---@field texts? string[]
 
----@class sidekicks.Room
+---@class sidekicks.OpenRoom
 ---@field id string
 ---@field snapshot sidekicks.OpenedChannel
 ---@field decided boolean whether it was decided which folder to work in, if it is not this client's
 ---@field attachments sidekicks.Attachment[] what goes with the next message
 ---@field unread_from? integer the seq of the first message that was unread when the channel was opened
----@field on_update fun(room: sidekicks.Room) draws
----@field on_tool fun(room: sidekicks.Room, part: sidekicks.ToolCallPart) a tool call has ended
+---@field on_update fun(room: sidekicks.OpenRoom) draws
+---@field on_tool fun(room: sidekicks.OpenRoom, part: sidekicks.ToolCallPart) a tool call has ended
 ---@field private queue sidekicks.Waiting[]
 ---@field private loading boolean
 ---@field private read_to integer
@@ -31,12 +31,12 @@ Room.__index = Room
 local M = {}
 
 local timer = assert(vim.uv.new_timer())
-local armed, last_flush = false, 0
----@type table<sidekicks.Room, true>
+local armed = false
+---@type table<sidekicks.OpenRoom, true>
 local waiting = {}
 
 local function flush_all()
-  armed, last_flush = false, vim.uv.now()
+  armed = false
   local rooms = waiting
   waiting = {}
   for room in pairs(rooms) do
@@ -51,7 +51,7 @@ local flush_soon = vim.schedule_wrap(flush_all)
 local function arm()
   if not armed then
     armed = true
-    timer:start(math.max(0, FLUSH_MS - (vim.uv.now() - last_flush)), 0, flush_soon)
+    timer:start(FLUSH_MS, 0, flush_soon)
   end
 end
 
@@ -235,7 +235,7 @@ end
 
 --- The room of a channel, opened if it is not.
 ---@param channel_id string
----@param done fun(room: sidekicks.Room)
+---@param done fun(room: sidekicks.OpenRoom)
 ---@param failed? fun()
 function M.open(channel_id, done, failed)
   local known = state.rooms[channel_id]

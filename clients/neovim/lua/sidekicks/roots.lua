@@ -7,15 +7,15 @@ local text = require('sidekicks.text')
 
 local M = {}
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 local function settled(room)
   room.decided = true
   room:touch()
   require('sidekicks.status').changed()
 end
 
----@param room sidekicks.Room
----@param done fun(room: sidekicks.Room)
+---@param room sidekicks.OpenRoom
+---@param done fun(room: sidekicks.OpenRoom)
 local function work_here(room, done)
   local params = { channelId = room.id, root = client.connection().root }
   client.request(
@@ -38,8 +38,8 @@ local function folder_name(folder)
 end
 
 --- Makes a channel for this folder, with the same members, under the first free name.
----@param room sidekicks.Room
----@param done fun(room: sidekicks.Room)
+---@param room sidekicks.OpenRoom
+---@param done fun(room: sidekicks.OpenRoom)
 ---@param number? integer
 local function make_for_here(room, done, number)
   local folder = client.connection().root or ''
@@ -65,8 +65,8 @@ local function make_for_here(room, done, number)
 end
 
 --- Asks where to work.
----@param room sidekicks.Room
----@param done fun(room: sidekicks.Room) with the channel that is meant; not called if nothing was chosen
+---@param room sidekicks.OpenRoom
+---@param done fun(room: sidekicks.OpenRoom) with the channel that is meant; not called if nothing was chosen
 function M.ask(room, done)
   local there = room.snapshot.otherRoot or room:channel().root or ''
   local here = client.connection().root or ''
@@ -98,8 +98,8 @@ function M.ask(room, done)
 end
 
 --- Calls `done` with the channel to send to: at once if there is nothing to decide.
----@param room sidekicks.Room
----@param done fun(room: sidekicks.Room)
+---@param room sidekicks.OpenRoom
+---@param done fun(room: sidekicks.OpenRoom)
 function M.decide(room, done)
   if room.snapshot.otherRoot and not room.decided then
     M.ask(room, done)

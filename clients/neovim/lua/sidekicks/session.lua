@@ -74,6 +74,15 @@ end
 state.on_idle = function()
   require('sidekicks.files').check()
 end
+state.on_sign_in = function(wanted)
+  require('sidekicks.sign_in').announce(wanted)
+end
+state.on_draft = function(channel_id, text)
+  local room = state.rooms[channel_id]
+  if room then
+    require('sidekicks.composer').take_draft(room, text)
+  end
+end
 state.on_log = function(agent, line)
   require('sidekicks.agent_log').append(agent, line)
 end

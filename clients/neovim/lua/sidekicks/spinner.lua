@@ -9,25 +9,26 @@ local ticking, frame = false, 1
 
 ---@class sidekicks.Spin
 ---@field id integer its marks have this and the next
----@field row integer
+---@field row integer where it begins; its marks move with the text
 ---@field since number milliseconds
 
---- Buffer → what turns in it.
+--- What turns, by buffer.
 ---@type table<integer, sidekicks.Spin[]>
 local spins = {}
 
 ---@param buf integer
 ---@param spin sidekicks.Spin
-local function draw(buf, spin)
+---@param row integer
+local function draw(buf, spin, row)
   local seconds = math.floor((vim.uv.now() - spin.since) / 1000)
-  vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
+  vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
     id = spin.id,
     virt_text = { { FRAMES[frame], 'SidekicksRunning' } },
     virt_text_pos = 'overlay',
     strict = false,
   })
   if seconds >= 2 then
-    vim.api.nvim_buf_set_extmark(buf, namespace, spin.row, 0, {
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
       id = spin.id + 1,
       virt_text = { { (' %d s'):format(seconds), 'SidekicksMeta' } },
       virt_text_pos = 'eol',
@@ -43,7 +44,10 @@ local function tick()
       spins[buf] = nil
     elseif vim.fn.bufwinid(buf) ~= -1 then
       for _, spin in ipairs(here) do
-        draw(buf, spin)
+        local place = vim.api.nvim_buf_get_extmark_by_id(buf, namespace, spin.id, {})
+        if place[1] then
+          draw(buf, spin, place[1])
+        end
       end
     end
   end
@@ -63,7 +67,7 @@ function M.set(buf, here)
   end
   spins[buf] = #here > 0 and here or nil
   for _, spin in ipairs(here) do
-    draw(buf, spin)
+    draw(buf, spin, spin.row)
   end
   if #here > 0 and not ticking then
     ticking = true

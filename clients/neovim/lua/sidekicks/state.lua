@@ -23,8 +23,11 @@ M.config = { path = '', problems = {} }
 --- How many things wait for the user.
 ---@type integer
 M.attention = 0
----@type table<string, sidekicks.Room>
+---@type table<string, sidekicks.OpenRoom>
 M.rooms = {}
+--- Agents that want the user to sign in.
+---@type table<string, sidekicks.SignIn>
+M.sign_ins = {}
 --- Lines of agents' logs that are followed.
 ---@type table<string, string[]>
 M.logs = {}
@@ -43,6 +46,12 @@ M.on_rename = function(_, _) end
 M.on_idle = function(_) end
 ---@type fun(agent: string, line: string)
 M.on_log = function(_, _) end
+--- An agent wants the user to sign in.
+---@type fun(wanted: sidekicks.SignIn)
+M.on_sign_in = function(_) end
+--- Another client has changed a draft.
+---@type fun(channel_id: string, text: string)
+M.on_draft = function(_, _) end
 --- The configuration was read again.
 ---@type fun()
 M.on_config = function() end
@@ -111,7 +120,10 @@ function M.know(state)
   know_agents(state.agents)
   know_channels(state.channels)
   M.permissions, M.storage, M.config, M.known = state.permissions, state.storage, state.config, true
-  M.attention = #state.permissions
+  M.attention, M.sign_ins = #state.permissions, {}
+  for _, wanted in ipairs(state.signIns or {}) do
+    M.sign_ins[wanted.agent] = wanted
+  end
   for _, permission in ipairs(state.permissions) do
     M.on_permission(permission)
   end
@@ -163,6 +175,16 @@ local HANDLERS = {
     know_agents(params.agents)
     know_channels(params.channels)
     M.on_config()
+  end,
+  ['sidekicks/auth/required'] = function(params)
+    M.sign_ins[params.agent] = params
+    M.on_sign_in(params)
+  end,
+  ['sidekicks/auth/resolved'] = function(params)
+    M.sign_ins[params.agent] = nil
+  end,
+  ['sidekicks/draft/changed'] = function(params)
+    M.on_draft(params.channelId, params.text)
   end,
   ['sidekicks/storage/changed'] = function(params)
     M.storage = { persistent = params.persistent, reason = params.reason }

@@ -29,7 +29,7 @@ local function bar(chunks)
   return table.concat(said)
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return integer unread in other channels
 ---@return integer asked questions in other channels
 local function elsewhere(room)
@@ -44,7 +44,7 @@ local function elsewhere(room)
 end
 
 --- What the composer's bar says first: a question, whose turn it is, or that it waits for you.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return sidekicks.Chunk[]
 local function situation(room)
   local snapshot = room.snapshot
@@ -82,7 +82,7 @@ local function alerts()
   return chunks
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return string
 function M.composer_bar(room)
   local chunks = vim.list_extend(situation(room), alerts())
@@ -100,15 +100,13 @@ end
 
 local STATES = { busy = 'SidekicksRunning', error = 'SidekicksError', starting = 'SidekicksRunning' }
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return string
 function M.transcript_bar(room)
   local channel = room:channel()
   local words = require('sidekicks.render.words')
-  local chunks = { { ' ' .. names.title(channel), 'SidekicksTitle' } }
-  if channel.root then
-    chunks[#chunks + 1] = { '  ' .. text.short_path(channel.root), 'SidekicksMeta' }
-  end
+  local title = { { ' ' .. names.title(channel), 'SidekicksTitle' } }
+  local folder = channel.root and { { '  ' .. text.short_path(channel.root), 'SidekicksMeta' } } or {}
   local right = {}
   for _, member in ipairs(channel.members) do
     local agent = state.agents[member.name]
@@ -121,7 +119,7 @@ function M.transcript_bar(room)
     end
     right[#right + 1] = { '  ' }
   end
-  return bar({ chunks[1] }) .. '%<' .. bar({ chunks[2] }) .. '%=' .. bar(right)
+  return bar(title) .. '%<' .. bar(folder) .. '%=' .. bar(right)
 end
 
 ---@param win integer
@@ -133,7 +131,7 @@ local function set_bar(win, value)
 end
 
 --- Brings the bars of a room's windows up to date.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.room_changed(room)
   for _, win in ipairs(vim.api.nvim_list_wins()) do
     local buf = vim.api.nvim_win_get_buf(win)
@@ -142,23 +140,6 @@ function M.room_changed(room)
       set_bar(win, compose and M.composer_bar(room) or M.transcript_bar(room))
     end
   end
-end
-
-local pending = false
-
---- Brings everything up to date, once for many changes.
-function M.changed()
-  if pending then
-    return
-  end
-  pending = true
-  vim.schedule(function()
-    pending = false
-    for _, room in pairs(state.rooms) do
-      M.room_changed(room)
-    end
-    vim.cmd.redrawstatus({ bang = true })
-  end)
 end
 
 --- For a statusline: `◆ 1 ✉ 3`, or nothing when nothing waits.
@@ -175,6 +156,27 @@ function M.line()
     said[#said + 1] = ('✉ %d'):format(unread)
   end
   return table.concat(said, ' ')
+end
+
+local pending = false
+local told = ''
+
+--- Brings everything up to date, once for many changes.
+function M.changed()
+  if pending then
+    return
+  end
+  pending = true
+  vim.schedule(function()
+    pending = false
+    for _, room in pairs(state.rooms) do
+      M.room_changed(room)
+    end
+    if M.line() ~= told then -- drawing all status lines is not free
+      told = M.line()
+      vim.cmd.redrawstatus({ bang = true })
+    end
+  end)
 end
 
 local group = vim.api.nvim_create_augroup('sidekicks.status', {})

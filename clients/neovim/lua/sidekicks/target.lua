@@ -11,14 +11,14 @@ local last
 
 --- The channel whose transcript or composer is the current buffer.
 ---@param buf? integer
----@return sidekicks.Room?
+---@return sidekicks.OpenRoom?
 function M.room_of(buf)
   local id = vim.b[buf or 0].sidekicks_channel
   return id and state.rooms[id] or nil
 end
 
 --- The channel that is meant: the current buffer's, else one on the screen, else the one shown last.
----@return sidekicks.Room?
+---@return sidekicks.OpenRoom?
 function M.room()
   local room = M.room_of()
   for _, win in ipairs(room and {} or vim.api.nvim_tabpage_list_wins(0)) do
@@ -30,12 +30,12 @@ function M.room()
 end
 
 --- A channel was shown: commands without a name mean it from now on.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.shown(room)
   last = room.id
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return integer? buf the transcript's
 function M.transcript(room)
   local buf = vim.fn.bufnr('^' .. vim.fn.escape(names.uri(room:channel()), '*?[]{}\\,') .. '$')
@@ -46,7 +46,7 @@ function M.transcript(room)
 end
 
 --- The transcript's window on this tab, with its view.
----@param room? sidekicks.Room
+---@param room? sidekicks.OpenRoom
 ---@return integer? win
 ---@return sidekicks.View?
 function M.window(room)

@@ -19,7 +19,7 @@ end
 
 --- Watches a transcript's buffer.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 function M.watch(buf, room)
   local group = vim.api.nvim_create_augroup('sidekicks.transcript.' .. buf, {})
   vim.api.nvim_create_autocmd('BufWinEnter', {
@@ -37,7 +37,8 @@ function M.watch(buf, room)
         for _, win in ipairs(vim.fn.win_findbuf(buf)) do
           page(win, here)
         end
-        highlight.visible(here)
+        local show = #here.room.snapshot.turns > 0 and highlight.soon or highlight.visible
+        show(here)
       end
     end,
   })

@@ -14,14 +14,16 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 
 ---@class sidekicks.View
 ---@field buf integer
----@field room sidekicks.Room
+---@field room sidekicks.OpenRoom
 ---@field top sidekicks.Block
 ---@field entries sidekicks.Entry[]
 ---@field tail sidekicks.Block
 ---@field wins integer[] windows that show the buffer, while it is drawn
 ---@field markdown boolean
----@field highlighting? boolean whether more is to be highlighted soon
+---@field highlight_since? integer since when something waits to be highlighted, in milliseconds
+---@field highlight_timer? uv.uv_timer_t
 ---@field private writable boolean
+---@field private barred? sidekicks.OpenedChannel the snapshot that the window bars show
 ---@field private permissions? sidekicks.Permission[]
 ---@field private started table<string, number> turn → when it was first seen, in milliseconds
 local View = {}
@@ -33,7 +35,7 @@ M.views = {}
 
 --- A view of a room in an empty buffer.
 ---@param buf integer
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return sidekicks.View
 function M.attach(buf, room)
   local view = setmetatable({
@@ -107,14 +109,11 @@ end
 function View:sync_tail(row)
   local canvas, turning = tail_rows.draw(self.room)
   local key = table.concat(canvas.lines, '\n')
-  if self.tail.key == key and self.tail.row == row then
+  if self.tail.key == key then -- its marks move with the text above
     return
   end
-  if self.tail.key ~= key then
-    self.tail.key = key
-    self:put(self.tail, row, canvas)
-  end
-  self.tail.row = row
+  self.tail.key = key
+  self:put(self.tail, row, canvas)
   local spins, started = {}, {}
   for at, id in pairs(turning) do
     started[id] = self.started[id] or vim.uv.now()
@@ -202,10 +201,25 @@ function View:sync()
     end
   end
   if #self.wins > 0 then
-    highlight.visible(self)
+    highlight.soon(self)
     self:seen()
   end
-  require('sidekicks.status').room_changed(self.room)
+  self:sync_bars()
+end
+
+--- The bars of its windows, if what they show has changed.
+---@private
+function View:sync_bars()
+  local snapshot, shown = self.room.snapshot, self.barred
+  if
+    shown == nil
+    or shown.turns ~= snapshot.turns
+    or shown.permissions ~= snapshot.permissions
+    or shown.channel ~= snapshot.channel
+  then
+    self.barred = snapshot
+    require('sidekicks.status').room_changed(self.room)
+  end
 end
 
 --- What stands in a visible window has been seen.

@@ -81,8 +81,47 @@ M.agent = {
   end,
 }
 
+M.signin = {
+  run = function(given)
+    local sign_in = require('sidekicks.sign_in')
+    if given.args[1] then
+      sign_in.begin((given.args[1]:gsub('^@', '')))
+      return
+    end
+    local agents = sign_in.agents()
+    if #agents == 1 then
+      sign_in.begin(agents[1])
+    else
+      vim.ui.select(agents, { prompt = 'Sign in to' }, function(agent)
+        if agent then
+          sign_in.begin(agent)
+        end
+      end)
+    end
+  end,
+  complete = function()
+    return state.agent_names
+  end,
+}
+
+M.signout = {
+  run = function(given)
+    local function leave(agent)
+      client.request('sidekicks/agent/logout', { agent = agent }, log.or_say())
+    end
+    if given.args[1] then
+      leave((given.args[1]:gsub('^@', '')))
+    else
+      ask_agent('Sign out of', leave)
+    end
+  end,
+  complete = function()
+    return state.agent_names
+  end,
+}
+
 --- The members with sessions here: agents whose modes, models or options are known.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param name? string
 ---@param done fun(member: sidekicks.Member)
 local function with_member(room, name, done)
@@ -138,7 +177,7 @@ local function choose(choices, prompt, wanted)
   end)
 end
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param member sidekicks.Member
 ---@param field "modes"|"models"
 ---@param key "modeId"|"modelId"
@@ -180,7 +219,7 @@ end
 M.mode = mode_verb('modes', 'modeId')
 M.model = mode_verb('models', 'modelId')
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param member sidekicks.Member
 ---@param option sidekicks.SessionOption
 ---@return sidekicks.Choice[]

@@ -145,7 +145,7 @@ M.create = {
 }
 
 --- The channel that is meant; says so if there is none.
----@return sidekicks.Room?
+---@return sidekicks.OpenRoom?
 local function here()
   local room = target.room()
   if room == nil then
@@ -208,7 +208,7 @@ M.delete = {
   end,
 }
 
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return table<string, true>
 local function members_of(room)
   local members = {}

@@ -12,7 +12,7 @@ local text = require('sidekicks.text')
 local M = {}
 
 --- Calls `fn` with the channel that is meant, else says that there is none.
----@param fn fun(room: sidekicks.Room, given: sidekicks.Given)
+---@param fn fun(room: sidekicks.OpenRoom, given: sidekicks.Given)
 ---@return fun(given: sidekicks.Given)
 local function in_room(fn)
   return function(given)
@@ -214,7 +214,7 @@ M.search = {
 }
 
 --- Everything said in a channel, page by page.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@param done fun(messages: sidekicks.Message[])
 ---@param messages? sidekicks.Message[]
 local function all_messages(room, done, messages)

@@ -38,7 +38,7 @@ end
 ---@return integer keep how many rows stay; fewer than before only if the text was another
 ---@return string[] lines the rows after them
 function M.grow(stream, value)
-  if stream.value ~= value and value:sub(1, #stream.value) ~= stream.value then
+  if value:find(stream.value, 1, true) ~= 1 then -- compares in place
     local fresh = M.new()
     for _, key in ipairs({ 'value', 'from', 'rows', 'scanned', 'open', 'fence', 'fence_line', 'inside' }) do
       stream[key] = fresh[key]

@@ -21,7 +21,7 @@ local function welcome(snapshot, canvas)
 end
 
 --- The rows, and for each turn that runs its row.
----@param room sidekicks.Room
+---@param room sidekicks.OpenRoom
 ---@return sidekicks.Canvas canvas
 ---@return table<integer, string> spins row → the turn's id
 function M.draw(room)

@@ -26,7 +26,7 @@ local STOPS = {
 
 local ADVICE = {
   agentSpawnFailed = 'Check its `command`: :Sidekicks config',
-  agentAuthRequired = "Sign in with the agent's own command, then retry.",
+  agentAuthRequired = ':Sidekicks signin',
   agentExited = 'A retry starts it anew.',
   agentProtocol = 'Retry; if it stays so, check its command and version, and :Sidekicks agent log.',
   noSlot = 'Retry when another agent is idle.',
