@@ -30,7 +30,12 @@ export class Neovim {
     );
     const words = ["--headless", "--clean", "-i", "NONE", "-u", script, "--listen", socket];
     const home = (name: string): string => join(bed.folder, "nvim", name);
-    const env = { ...bed.environment(), XDG_DATA_HOME: home("data"), XDG_STATE_HOME: home("state"), XDG_CACHE_HOME: home("cache") };
+    const env = {
+      ...bed.environment(),
+      XDG_DATA_HOME: home("data"),
+      XDG_STATE_HOME: home("state"),
+      XDG_CACHE_HOME: home("cache"),
+    };
     const child = spawn(program, words, { cwd: bed.workspace, env, stdio: "ignore" });
     const neovim = new Neovim(program, socket, child);
     await until(() => neovim.#answers(), Boolean);
@@ -55,7 +60,8 @@ export class Neovim {
 
   /** Send a message from the composer of a channel (`general`). */
   say(slug: string, text: string): void {
-    const room = "(function() for _, room in pairs(require('sidekicks.state').rooms) do " +
+    const room =
+      "(function() for _, room in pairs(require('sidekicks.state').rooms) do " +
       "if require('sidekicks.names').uri(room:channel()) == _A[1] then " +
       "require('sidekicks.composer').set(room, _A[2]); require('sidekicks.composer').send(room) end end end)()";
     const given = JSON.stringify([`sidekicks://${slug}`, text]);

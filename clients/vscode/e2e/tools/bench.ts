@@ -25,7 +25,14 @@ const bed = new Bed({
   agents: { alice: [] },
   channels: ["busy", "long", "short"].map((name) => ({ name, members: ["alice"] })),
 });
-const fill = [join(ROOT, "scripts/bench/fill.py"), bed.config, bed.workspace, "busy=2000", "long=10000", "short=1"];
+const fill = [
+  join(ROOT, "scripts/bench/fill.py"),
+  bed.config,
+  bed.workspace,
+  "busy=2000",
+  "long=10000",
+  "short=1",
+];
 execFileSync(PYTHON, ["-m", "scripts.bench.fill", ...fill.slice(1)], { cwd: ROOT, env: bed.environment() });
 await bed.start();
 const browser = await launch();
@@ -36,11 +43,15 @@ try {
   await chat.evaluate(() => {
     const meter = { asked: 0, painted: 0 };
     Object.assign(globalThis, { meter });
-    window.addEventListener("message", ({ data }: MessageEvent<{ type: string; opened?: { channel: { name?: string } } }>) => {
-      if (data.type !== "open" || data.opened?.channel.name !== "long") return;
-      meter.asked = performance.now();
-      requestAnimationFrame(() => requestAnimationFrame(() => (meter.painted = performance.now())));
-    }, true);
+    globalThis.addEventListener(
+      "message",
+      ({ data }: MessageEvent<{ type: string; opened?: { channel: { name?: string } } }>) => {
+        if (data.type !== "open" || data.opened?.channel.name !== "long") return;
+        meter.asked = performance.now();
+        requestAnimationFrame(() => requestAnimationFrame(() => (meter.painted = performance.now())));
+      },
+      true,
+    );
   });
   await window.openChannel("#long");
   await chat.locator(".message").first().waitFor();
@@ -53,7 +64,9 @@ try {
   await chat.evaluate(() => {
     const tasks: number[] = [];
     Object.assign(globalThis, { tasks });
-    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ["longtask"] });
+    new PerformanceObserver((list) =>
+      tasks.push(...list.getEntries().map(({ duration }) => duration)),
+    ).observe({ entryTypes: ["longtask"] });
   });
   await window.say(`@alice !chunks ${DELTAS} !say THE_END`);
   const message = chat.locator(".message.by-agent.finished", { hasText: "THE_END" });
@@ -61,7 +74,9 @@ try {
   const tasks = await chat.evaluate(() => (globalThis as unknown as { tasks: number[] }).tasks);
   figure("vscode20k.longest", Math.max(0, ...tasks), "ms"); // shorter ones than 50 ms are not told: then it is 0
   const text = ((await message.locator(".message-body").textContent()) ?? "").replace(/\s+/g, " ");
-  const missing = Array.from({ length: DELTAS }, (_, index) => index).filter((index) => !text.includes(`${index}`));
+  const missing = Array.from({ length: DELTAS }, (_, index) => index).filter(
+    (index) => !text.includes(`${index}`),
+  );
   figure("vscode20k.lost", missing.length, "deltas");
 } finally {
   await browser.close();

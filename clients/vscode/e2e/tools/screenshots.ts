@@ -56,7 +56,10 @@ try {
   await answer(chat, "always answers").waitFor();
   await first.close();
   for (const [name, theme] of Object.entries(THEMES)) {
-    bed.writeSettings({ "workbench.colorTheme": theme, "workbench.secondarySideBar.defaultVisibility": "hidden" });
+    bed.writeSettings({
+      "workbench.colorTheme": theme,
+      "workbench.secondarySideBar.defaultVisibility": "hidden",
+    });
     const window = await Window.open(browser, bed, { width: 1280, height: 860, scale: 2 });
     const frame = await window.chat();
     const editor = await window.openFile("router.py");
