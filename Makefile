@@ -14,7 +14,7 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors clean
+.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors screenshots-vscode clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
@@ -25,6 +25,8 @@ VSIX := $(VSCODE)/sidekicks.vsix
 VSCODE_SOURCES := $(wildcard $(addprefix $(VSCODE)/,*.json *.mjs *.md .vscodeignore l10n/* media/* media/*/* \
 	src/* src/*/* webview/*) schema/config.schema.json)
 NODE_24 := PATH="$(CURDIR)/.build/vscode/tools/node/bin:$$PATH"
+VSCODE_TOOL = cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" \
+	node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,7 +45,7 @@ test-long: $(VENV)/.dev ## run the tests that take minutes
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
 	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
-test-vscode: $(VENV)/.run $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route')
+test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route')
 	$(VSCODE)/scripts/tools.sh all
 	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS)
 
@@ -86,8 +88,14 @@ bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline
 bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
 	$(PY) scripts/bench/mail.py $(ARGS)
 
-bench-editors: $(VENV)/.neovim ## measure the editors: a fast answer into a long channel, opening a long channel
+bench-editors: $(VENV)/.neovim $(VSIX) ## measure the editors: a fast answer into a long channel, opening a long channel
 	@$(PY) -m scripts.bench neovim
+	@$(VSCODE)/scripts/tools.sh all
+	@$(VSCODE_TOOL) e2e/tools/bench.ts
+
+screenshots-vscode: $(VENV)/.run $(VSIX) ## take the pictures of the VS Code client anew
+	$(VSCODE)/scripts/tools.sh all
+	$(VSCODE_TOOL) e2e/tools/screenshots.ts '$(CURDIR)/docs/images'
 
 lock: ## take the newest allowed version of everything into constraints.txt
 	scripts/lock

@@ -16,7 +16,7 @@ export class Announcer {
     this.#told.set(id, told + end);
     const words = fresh
       .slice(0, end)
-      .replace(/[`*_#>|]+/g, " ")
+      .replace(/[`*#>|]+|(?<!\w)_+|_+(?!\w)/g, " ")
       .replace(/\s+/g, " ")
       .trim();
     if (words !== "") this.say(told === 0 ? `${speaker}: ${words}` : words);

@@ -123,13 +123,13 @@ function withToolbar(pre: HTMLPreElement): void {
   );
   pre.replaceWith(frame);
   pre.tabIndex = 0;
-  pre.setAttribute("role", "region");
+  pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", language === "" ? t("Code") : t("Code, {0}", language));
   frame.append(bar, pre);
 }
 
 function scrollable(table: HTMLTableElement): void {
-  const frame = h("div.table", { tabindex: 0, role: "region", "aria-label": t("Table") });
+  const frame = h("div.table", { tabindex: 0, role: "group", "aria-label": t("Table") });
   table.replaceWith(frame);
   frame.append(table);
 }

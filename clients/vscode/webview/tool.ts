@@ -124,7 +124,7 @@ export function diffElement(diff: DiffContent, openDiff: () => void): HTMLElemen
     "div.diff",
     {},
     head,
-    h("div.diff-lines", { tabindex: 0, role: "region", "aria-label": t("Changes") }, ...rows),
+    h("div.diff-lines", { tabindex: 0, role: "group", "aria-label": t("Changes") }, ...rows),
   );
 }
 
@@ -142,7 +142,7 @@ export function commandOf(input: unknown): string | undefined {
 export function output(text: string, label: string): HTMLElement {
   const cut = text.length > OUTPUT_AT_MOST;
   const shown = visible(cut ? text.slice(0, OUTPUT_AT_MOST) : text);
-  const pre = h("pre.output", { tabindex: 0, role: "region", "aria-label": label }, shown);
+  const pre = h("pre.output", { tabindex: 0, role: "group", "aria-label": label }, shown);
   if (!cut) return pre;
   const show = (): void => post({ type: "showText", title: label, text });
   return h("div", {}, pre, button(t("Show all of it"), show, "link"));

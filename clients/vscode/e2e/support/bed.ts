@@ -22,7 +22,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export const EXTENSION = join(import.meta.dirname, "../..");
 export const ROOT = join(EXTENSION, "../..");
 export const BUILD = join(ROOT, ".build/vscode");
-const PYTHON = process.env["PYTHON"] ?? join(ROOT, ".venv/bin/python");
+export const PYTHON = process.env["PYTHON"] ?? join(ROOT, ".venv/bin/python");
 const SERVER = join(BUILD, "cs/node_modules/code-server/out/node/entry.js");
 
 /** A fake agent: its name and further options of `tests.fake_agent`. */

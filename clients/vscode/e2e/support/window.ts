@@ -118,6 +118,7 @@ export class Window {
   /** Write a message in the composer and send it. */
   async say(text: string): Promise<void> {
     const chat = await this.chat();
+    await chat.locator("body[data-bridge=ready]").waitFor();
     const field = chat.locator(".composer textarea");
     await field.fill(text);
     await field.press("Enter");

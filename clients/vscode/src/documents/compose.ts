@@ -19,7 +19,8 @@ export class ComposeFiles implements vscode.FileSystemProvider {
   }
 
   stat(uri: vscode.Uri): vscode.FileStat {
-    return { type: vscode.FileType.File, ctime: 0, mtime: Date.now(), size: this.readFile(uri).length };
+    const type = uri.path.endsWith("/compose") ? vscode.FileType.File : vscode.FileType.Directory;
+    return { type, ctime: 0, mtime: Date.now(), size: this.readFile(uri).length };
   }
 
   readFile(uri: vscode.Uri): Uint8Array {
