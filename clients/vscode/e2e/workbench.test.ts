@@ -15,10 +15,21 @@ scene(
   (s) => {
     const pages = () => s.window.page;
 
+    /** Wait for the doctor's document, and close it. */
+    const doctor = async (): Promise<void> => {
+      const editor = pages().locator(".monaco-editor[data-uri^='sidekicks-view']").last();
+      await until(
+        () => editor.innerText(),
+        (text) => text.includes("owner:"),
+      );
+      await s.window.command("View: Close Editor");
+      await editor.waitFor({ state: "detached" });
+    };
+
     test("the list shows channels and agents with their state; a click on an agent opens the conversation with it", async () => {
       await s.window.row("general").waitFor();
       await s.window.row(/Alice.*stopped/).click();
-      await s.chat.locator(".nothing h2", { hasText: "@alice" }).waitFor();
+      await s.window.shown("@alice");
       await s.window.row("Direct Messages").waitFor();
       await s.window.say("hello you");
       await answer(s.chat, "alice heard: hello you").waitFor();
@@ -44,7 +55,7 @@ scene(
       await s.window.enter("ideas");
       await s.window.pick("Alice").waitFor();
       await pages().keyboard.press("Enter");
-      await s.chat.locator(".nothing h2", { hasText: "#ideas" }).waitFor();
+      await s.window.shown("#ideas");
       await s.window.command("Sidekicks: Remove Agent from Channel…");
       await s.window.pick("bob").click();
       await until(
@@ -188,11 +199,7 @@ scene(
 
     test("the doctor says how things stand", async () => {
       await s.window.command("Sidekicks: Doctor");
-      const editor = pages().locator(".monaco-editor[data-uri^='sidekicks-view']");
-      await until(
-        () => editor.last().innerText(),
-        (text) => /owner:/.test(text.replace(/\u00a0/g, " ")),
-      );
+      await doctor();
     });
 
     test("a bridge that dies comes back, and nothing typed is lost", async () => {
@@ -215,12 +222,57 @@ scene(
 
     test("a window that is loaded again shows the same conversation", async () => {
       await s.window.openChannel("#general");
-      await s.chat.locator(".composer textarea").fill("a draft");
+      const field = s.chat.locator(".composer textarea");
+      await field.fill("a draft");
+      await field.blur(); // keeps it at once
+      await s.window.command("Sidekicks: Doctor"); // whose question the bridge answers after that
+      await doctor();
       await pages().reload();
       s.chat = await s.window.chat();
       assert.equal(await s.chat.locator("body").getAttribute("data-channel"), "#general");
       await answer(s.chat, "alice heard: back again").waitFor();
       assert.equal(await s.chat.locator(".composer textarea").inputValue(), "a draft");
+    });
+
+    test("mail between agents stands under its own heading, can be read along and joined in", async () => {
+      s.bed.sidekicks("register", "ann");
+      s.bed.sidekicks("tell", "--as", "ann", "bob", "psst bob");
+      await s.window.row("Agent Mail").waitFor();
+      await s.window.row(/ann.*bob|bob.*ann/).click();
+      await s.chat
+        .locator(".message.by-peer", { hasText: "psst bob" })
+        .locator(".badge", { hasText: "by mail" })
+        .waitFor();
+      await answer(s.chat, "psst bob").waitFor();
+      await s.window.say("@bob what was that?");
+      await answer(s.chat, "what was that?").waitFor();
+    });
+
+    test("every other command of a channel and an agent does what it says", async () => {
+      await s.window.openChannel("#general");
+      await s.window.command("Sidekicks: Change Channel Description…");
+      await s.window.enter("What all should know");
+      await s.window.row("general").hover();
+      await pages().locator(".monaco-hover", { hasText: "What all should know" }).waitFor();
+      await s.window.command("Sidekicks: Restart Agent…");
+      await s.window.pick("Bob").click();
+      await s.window.row(/Bob.*ready/).waitFor();
+      await s.chat.locator(".composer textarea").focus();
+      await pages().keyboard.press("Alt+ArrowUp");
+      await s.chat.locator("body:not([data-channel='#general'])").waitFor();
+      await pages().keyboard.press("Alt+ArrowDown");
+      await s.window.shown("#general");
+      await s.window.command("Sidekicks: Add Open Editors to Channel");
+      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.getByRole("button", { name: /^Remove notes\.md$/ }).click();
+      await s.window.command("Sidekicks: Install the Bridge…");
+      await pages()
+        .locator(".terminal-tab, .single-terminal-tab, .tabs-container", {
+          hasText: "Install Sidekicks Bridge",
+        })
+        .first()
+        .waitFor();
+      await s.window.command("View: Hide Panel");
     });
   },
 );

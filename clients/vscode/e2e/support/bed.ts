@@ -29,6 +29,8 @@ export interface BedOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace: name → text. */
   files?: Record<string, string>;
+  /** Channels that have a history already: name → how many messages of alice's. */
+  history?: Record<string, number>;
 }
 
 /** The command that runs the bridge of this working copy. */
@@ -54,6 +56,13 @@ export class Bed {
       ...options.settings,
     };
     this.writeSettings();
+    if (options.history) this.#fill(options.history);
+  }
+
+  #fill(history: Record<string, number>): void {
+    const counts = Object.entries(history).map(([name, count]) => `${name}=${count}`);
+    const words = ["-m", "scripts.bench.fill", this.config, this.workspace, ...counts];
+    execFileSync(PYTHON, words, { cwd: ROOT, env: this.server.environment() });
   }
 
   #configuration({ agents = { alice: [], bob: [] }, builtin, channels, config }: BedOptions): object {

@@ -96,10 +96,17 @@ export class Window {
     await field.press("Enter");
   }
 
-  /** Open a channel (`#general`, `@alice`) from the list, and wait until it is shown. */
+  /** Open a channel (`#general`, `@alice`), and wait until it is shown. Not from the list: its rows come and go. */
   async openChannel(title: string): Promise<void> {
+    await this.chat();
+    await this.command("Sidekicks: Open Channel…");
+    await this.pick(title).click();
+    await this.shown(title);
+  }
+
+  /** Wait until a channel is shown and its composer has the focus. */
+  async shown(title: string): Promise<void> {
     const chat = await this.chat();
-    await this.page.locator(`.monaco-list-row[aria-label^="${title}"]`).first().click();
     await chat.locator(`body[data-channel="${title}"]`).waitFor();
     await chat.locator(".composer textarea:focus").waitFor();
   }
