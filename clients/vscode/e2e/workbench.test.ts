@@ -10,7 +10,7 @@ scene(
   {
     agents: { alice: ["--commands", "plan:Make a plan", "--config-options", "boolean"], bob: [] },
     files: { "notes.md": "one\ntwo\nthree\n", "draft.md": "# Title\n\n" },
-    settings: { "sidekicks.completion.documents": true },
+    settings: { "sidekicks.completion.documents": true, "sidekicks.notifications.longTurn": 0.001 },
   },
   (s) => {
     const pages = () => s.window.page;
@@ -272,6 +272,39 @@ scene(
         })
         .first()
         .waitFor();
+      await s.window.command("View: Hide Panel");
+    });
+
+    test("a long answer that ends while the window is not in front is told", async () => {
+      await s.window.openChannel("#general");
+      await s.window.say("@alice !hold meanwhile !say Long_done.");
+      await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
+      const session = await pages().context().newCDPSession(pages());
+      await session.send("Emulation.setFocusEmulationEnabled", { enabled: false });
+      const other = await pages().context().newPage();
+      await other.bringToFront();
+      await until(
+        () => pages().evaluate(() => document.hasFocus()),
+        (focused) => !focused,
+      );
+      s.bed.openGate("meanwhile");
+      await answer(s.chat, "Long_done.").waitFor();
+      const notice = await s.window.notification("@alice has answered in #general.");
+      await other.close();
+      await session.send("Emulation.setFocusEmulationEnabled", { enabled: true });
+      await notice.getByRole("button", { name: "Show" }).click();
+    });
+
+    test("the bridge is restarted by command, and its log is shown", async () => {
+      const before = s.bed.owner();
+      await s.window.command("Sidekicks: Restart Bridge");
+      await until(
+        () => s.bed.owner(),
+        (now) => now > 1 && now !== before,
+      );
+      await s.chat.locator("body[data-bridge=ready]").waitFor();
+      await s.window.command("Sidekicks: Show Log");
+      await pages().locator(".panel .view-line", { hasText: "sidekicks_bridge" }).first().waitFor();
       await s.window.command("View: Hide Panel");
     });
   },

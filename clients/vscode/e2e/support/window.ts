@@ -118,11 +118,11 @@ export class Window {
       .first();
   }
 
-  /** The notifications, opened by the bell, whether or not they are shown by themselves. */
+  /** A notification, by the bell if it is not shown by itself. */
   async notification(text: string | RegExp): Promise<Locator> {
     const item = this.page.locator(".notification-list-item", { hasText: text }).first();
-    const bell = this.page.locator("[id='status.notifications']");
-    await bell.locator(".codicon-bell-dot").waitFor();
+    const bell = this.page.locator("[id='status.notifications'] .codicon-bell-dot");
+    await item.or(bell).first().waitFor();
     if (!(await item.isVisible())) await bell.click();
     await item.waitFor();
     return item;
