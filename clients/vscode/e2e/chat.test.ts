@@ -1,7 +1,8 @@
 // The conversation in the chat view: what agents do and say, shown. Against the real bridge and real processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene(
   "The conversation",

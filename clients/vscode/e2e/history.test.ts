@@ -1,7 +1,8 @@
 // A long history: opened cold, light however long it is, read upwards, found in, and gone on with.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 const COUNT = 10_000;
 

@@ -5,7 +5,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Neovim } from "./support/neovim.ts";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene("Together with Neovim", {}, (s) => {
   let neovim: Neovim | undefined;
@@ -55,7 +56,7 @@ scene("Together with Neovim", {}, (s) => {
   test("a window on another folder says where the channel works before anything is sent", async () => {
     const elsewhere = join(s.bed.folder, "elsewhere");
     mkdirSync(elsewhere);
-    s.bed.writeSettings({}, elsewhere);
+    s.bed.writeSettings(undefined, elsewhere);
     const window = await s.open({ folder: elsewhere });
     try {
       const chat = await window.chat();
