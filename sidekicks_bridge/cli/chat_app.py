@@ -19,6 +19,7 @@ from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_draft import Draft
 from sidekicks_bridge.cli.chat_keys import HELP, bindings
 from sidekicks_bridge.cli.chat_preview import Preview
+from sidekicks_bridge.cli.chat_prompts import ChatPrompts
 from sidekicks_bridge.cli.chat_questions import ChatQuestions
 from sidekicks_bridge.cli.chat_screen import Screen
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
@@ -27,7 +28,13 @@ from sidekicks_bridge.cli.picker import Picker, Question
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, Line, indented
 from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.ids import Ulids
-from sidekicks_bridge.protocol.events import BridgeStopping, DraftChanged, MessageUpdated
+from sidekicks_bridge.protocol.events import (
+    BridgeStopping,
+    ChannelsChanged,
+    ConfigChanged,
+    DraftChanged,
+    MessageUpdated,
+)
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     Accepted,
@@ -77,6 +84,7 @@ class ChatApp:
         self.preview = Preview(self)
         self.questions = ChatQuestions(self)
         self.agents = ChatAgents(self)
+        self.prompts = ChatPrompts(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
         self._tokens = Ulids()
@@ -136,6 +144,8 @@ class ChatApp:
         if isinstance(event, Permission):
             if event.channel_id == self.channel_id():
                 self.draft.make_room()
+        elif isinstance(event, ChannelsChanged | ConfigChanged) and self.model.channel is None:
+            self.draft.deleted()
         elif isinstance(event, DraftChanged):
             self.draft.changed(event.channel_id, event.text, asked=self.question_open())
         elif isinstance(event, MessageUpdated) and event.client_token is not None:
