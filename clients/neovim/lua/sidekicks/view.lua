@@ -20,7 +20,7 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 ---@field tail sidekicks.Block
 ---@field wins integer[] windows that show the buffer, while it is drawn
 ---@field markdown boolean
----@field highlight_since? integer since when something waits to be highlighted, in milliseconds
+---@field unlit? { since: integer, rows: integer } since when something waits to be highlighted, in milliseconds
 ---@field highlight_timer? uv.uv_timer_t
 ---@field private writable boolean
 ---@field private barred? sidekicks.OpenedChannel the snapshot that the window bars show
