@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.picker import Item, Question
 from sidekicks_bridge.cli.style import BOLD, DIM, Line, indented, wrap
-from sidekicks_bridge.cli.text import one_line, safe
+from sidekicks_bridge.cli.text import counted, one_line, safe
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import ListMessages, MessagePage, MessageRef, Prompt
 
@@ -59,7 +59,7 @@ class ChatPrompts:
 def _told(prompt: Prompt) -> str:
     session = {"resumed": "in its session", "loaded": "in the session it loaded", "fresh": "in a new session"}
     cut = f", {prompt.cut} of them cut or left out" if prompt.cut else ""
-    return f"{session[prompt.session]}; {prompt.unseen} messages it had not seen{cut}"
+    return f"{session[prompt.session]}; {counted(prompt.unseen, 'message')} it had not seen{cut}"
 
 
 def _lines(prompt: Prompt, columns: int) -> list[Line]:
