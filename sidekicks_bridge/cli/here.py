@@ -1,0 +1,89 @@
+"""The configuration that a command means where it is run, and `sidekicks trust`.
+
+A folder's own configuration is read only if the user trusts the folder: else `cd` into somebody's repository would be
+enough to run its programs. Light: every command passes here.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+
+from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.config.locate import WORKSPACE_FILE, Location, locate
+from sidekicks_bridge.config.trust import is_trusted, set_trust, trusted_folders
+
+
+def located(config: str | None) -> Location:
+    """The configuration: ``--config``, else by the rules; says so where the folder's own one is passed over."""
+    folder = Path.cwd()
+    location = locate(config, trusted_workspace=folder)
+    if location.origin != "workspace" or is_trusted(folder):
+        return location
+    _pass_over(location.path)
+    return locate(config)
+
+
+@cache  # said once, however often a command looks
+def _pass_over(path: Path) -> None:
+    from sidekicks_bridge.cli.text import safe
+
+    print(
+        f"sidekicks: {safe(str(path))} is not used: it can start any program, and you have not trusted this folder. "
+        "Look at it, then run `sidekicks trust`.",
+        file=sys.stderr,
+    )
+
+
+def trusted_here() -> bool:
+    """Whether the user trusts the current folder."""
+    return is_trusted(Path.cwd())
+
+
+def offer_trust(config: str | None) -> None:
+    """In a terminal: ask about a folder's own configuration before anything of it is read."""
+    folder = Path.cwd()
+    location = locate(config, trusted_workspace=folder)
+    if location.origin != "workspace" or is_trusted(folder):
+        return
+    from sidekicks_bridge.cli.text import safe
+
+    print(f"This folder has a configuration of its own, {safe(str(location.path))}.\nIt can start any program.")
+    try:
+        answer = input("Use it, now and later? [y/N] ")
+    except EOFError:
+        return
+    if answer.strip().lower() in ("y", "yes"):
+        set_trust(folder, trusted=True)
+
+
+def main(argv: list[str]) -> int:
+    """Run `sidekicks trust`. 0: done; 1: it cannot be kept; 5: no such folder; 64: wrong usage."""
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(
+        prog="sidekicks trust",
+        description=f"Read a folder's own {WORKSPACE_FILE}, which can start any program, when a command runs there.",
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="the folder (the current one)")
+    parser.add_argument("--revoke", action="store_true", help="trust it no longer")
+    parser.add_argument("--list", action="store_true", help="list the folders you trust")
+    try:
+        given = parser.parse_args(argv)
+    except SystemExit as leaving:
+        return USAGE if leaving.code else OK
+    if given.list:
+        from sidekicks_bridge.cli.text import safe
+
+        print("".join(f"{safe(folder)}\n" for folder in trusted_folders()), end="")
+        return OK
+    if not given.revoke and not given.folder.is_dir():
+        print(f"sidekicks trust: there is no folder {given.folder}", file=sys.stderr)
+        return NOT_FOUND
+    try:
+        set_trust(given.folder, trusted=not given.revoke)
+    except OSError as problem:
+        print(f"sidekicks trust: that cannot be kept: {problem}", file=sys.stderr)
+        return FAILED
+    return OK
