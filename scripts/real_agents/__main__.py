@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
             return max(bench.record(agent, Path(given.record)) for agent in agents)
         anyio.run(bench.run, agents, wanted)
     if given.write:
-        PAGE.write_text(page(agents, bench.rows, platform.platform(terse=True)), encoding="utf-8")
+        PAGE.write_text(page(agents, bench.rows, f"{platform.system()}, {platform.machine()}"), encoding="utf-8")
         print(f"Written: {PAGE.relative_to(ROOT)}")
     return 1 if any(not row.ok for row in bench.rows) else 0
 
