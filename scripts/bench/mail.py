@@ -43,6 +43,7 @@ class Bench:
         os.environ["XDG_CONFIG_HOME"] = str(folder / "home")
         os.environ["SIDEKICKS_CONFIG"] = str(self.config)
         os.environ["PYTHONPATH"] = str(ROOT)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled, too
         self.keys: dict[str, PrivateKey] = {}
         self.socket, connection = connect(self.config, start=True)
         connection.close()

@@ -208,8 +208,8 @@ class Owner:
             if client.lost:
                 connection.ended.set()
             await self._until_ended(connection, tasks)
-            client.wake()
-            client.close()
+        client.wake()  # only now: what was being written is finished, and answered
+        client.close()
 
     async def _serve_descriptors(self, first: bytes, rest: bytes, stdin: int, stdout: int) -> int:
         async with anyio.create_task_group() as tasks:
