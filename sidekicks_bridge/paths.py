@@ -68,6 +68,11 @@ def lock_path(folder: Path) -> Path:
     return folder / LOCK_NAME
 
 
+def trusted_folders_path() -> Path:
+    """The folders whose own configuration the command line may read."""
+    return user_config_dir() / "trusted-folders.json"
+
+
 def preferences_path() -> Path:
     """The preferences shared by all configurations."""
     return user_config_dir() / "preferences.json"

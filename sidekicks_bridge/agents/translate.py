@@ -307,9 +307,9 @@ def prompt_blocks(
     words: str, attachments: list[Attachment], *, embedded: bool, images: bool = False
 ) -> list[dict[str, Any]]:
     """The content blocks of a prompt: the text, then each attachment: as an image or embedded if the agent takes that,
-    else a link.
+    else a link. Attachments may go without words: models refuse an empty text.
     """
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": words}]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": words}] if words.strip() or not attachments else []
     for item in attachments:
         blocks.append((image_block(item) if images else None) or _attachment_block(item, embedded=embedded))
     return blocks

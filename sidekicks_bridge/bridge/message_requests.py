@@ -45,8 +45,8 @@ class MessageRequests:
         """`message/send`."""
         channel = self._bridge.directory.get(params.channel_id)
         self._check_size(params)
-        if not params.text.strip():
-            raise SidekicksError("invalidParams", "The message is empty. Write something to send.")
+        if not params.text.strip() and not params.attachments:
+            raise SidekicksError("invalidParams", "The message is empty. Write something to send, or attach a file.")
         delivery = await channel.send(
             params.text,
             await keep_pasted(params.attachments, self._bridge.pasted, self._bridge.ids),
@@ -71,13 +71,14 @@ class MessageRequests:
                     {"bytes": bytes_, "limit": limit},
                 )
 
-    async def preview(self, client: Client, params: wire.ChannelText) -> Route:
+    async def preview(self, client: Client, params: wire.PreviewMessage) -> Route:
         """`message/preview`."""
-        return await self.preview_in(self._bridge.directory.get(params.channel_id), client, params.text)
+        channel = self._bridge.directory.get(params.channel_id)
+        return await self.preview_in(channel, client, params.text, attached=params.attached)
 
-    async def preview_in(self, channel: Channel, client: Client, text: str) -> Route:
+    async def preview_in(self, channel: Channel, client: Client, text: str, *, attached: bool = False) -> Route:
         """Where ``text`` would go if this client sent it."""
-        return await channel.preview(text, _forbidden(channel, client))
+        return await channel.preview(text, _forbidden(channel, client), attached=attached)
 
     async def page(self, _client: Client, params: wire.ListMessages) -> MessagePage:
         """`message/list`."""

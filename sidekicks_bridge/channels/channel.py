@@ -5,7 +5,6 @@ What a turn does is `turn_flow`, who answers is `routing`, what is held is `stat
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.answer import short
@@ -14,6 +13,7 @@ from sidekicks_bridge.channels.inbox import Inbox
 from sidekicks_bridge.channels.letters import Letters
 from sidekicks_bridge.channels.permissions import OpenPermissions
 from sidekicks_bridge.channels.routing import explain
+from sidekicks_bridge.channels.sent import SentTokens
 from sidekicks_bridge.channels.sessions import Sessions
 from sidekicks_bridge.channels.state import LOG_MESSAGES, ChannelState
 from sidekicks_bridge.channels.turn_flow import TurnFlow
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.routes import Route
     from sidekicks_bridge.protocol.types import Attachment, Permission, Turn
-    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
-
-_TOKENS_KEPT = 256
+    from sidekicks_bridge.store.contract import PutValue, StoredChannel, StoredMember
 
 
 class Channel:
@@ -51,7 +49,7 @@ class Channel:
         self.flow = TurnFlow(self.state, self.inbox, self.permissions, self.sessions)
         self.voices = Voices(self.state, self.flow, self.permissions)
         self.letters = Letters(self.state, self.flow, self.inbox, self._load_log)
-        self._sent: OrderedDict[str, Delivery] = OrderedDict()
+        self.sent = SentTokens(env.store, self.id)
         self._log_loaded = False
 
     @property
@@ -140,13 +138,13 @@ class Channel:
         """The questions that wait here."""
         return self.permissions.all()
 
-    async def preview(self, text: str, forbidden: str | None) -> Route:
+    async def preview(self, text: str, forbidden: str | None, *, attached: bool = False) -> Route:
         """Where ``text`` would go; starts nobody."""
-        return await self.inbox.call(self._preview, text, forbidden)
+        return await self.inbox.call(self._preview, text, forbidden, attached)
 
-    async def _preview(self, text: str, forbidden: str | None) -> Route:
+    async def _preview(self, text: str, forbidden: str | None, attached: bool) -> Route:
         await self._load_log()
-        return explain(text, self.state.routing_view(forbidden))
+        return explain(text, self.state.routing_view(forbidden), attached=attached)
 
     async def send(
         self,
@@ -165,11 +163,11 @@ class Channel:
     async def _accept(
         self, text: str, attachments: list[Attachment], token: str | None, folder: str | None, forbidden: str | None
     ) -> Delivery:
-        if token is not None and token in self._sent:
-            return self._sent[token]
+        if token is not None and (known := await self._sent_before(token)):
+            return known
         await self._load_log()
         state, env = self.state, self.state.env
-        route = explain(text, state.routing_view(forbidden))
+        route = explain(text, state.routing_view(forbidden), attached=bool(attachments))
         message = Message(
             id=env.ids.new(),
             channel_id=self.id,
@@ -180,22 +178,34 @@ class Channel:
             attachments=attachments,
         )
         delivery = Delivery(message, route, folder)
+        remember = [] if token is None else [await self.sent.note(token, message.id)]
         if route.to:
-            await self._queue(delivery, token)
+            await self._queue(delivery, token, remember)
         else:
-            await self._store_unanswered(delivery, token)
+            await self._store_unanswered(delivery, token, remember)
         if token is not None:
-            self._sent[token] = delivery
-            if len(self._sent) > _TOKENS_KEPT:
-                self._sent.popitem(last=False)
+            self.sent.accepted(token, delivery)
         return delivery
 
-    async def _queue(self, delivery: Delivery, token: str | None) -> None:
+    async def _sent_before(self, token: str) -> Delivery | None:
+        """What the token was sent with: by this bridge, or by one before it; None if that is gone without trace."""
+        if delivery := self.sent.delivery(token):
+            return delivery
+        message_id = await self.sent.message_id(token)
+        message = await self.state.env.store.message(message_id) if message_id is not None else None
+        if message is None:
+            return None
+        await self._load_log()
+        delivery = Delivery(message, self._route_of(message), None)
+        delivery.settled.set()
+        return delivery
+
+    async def _queue(self, delivery: Delivery, token: str | None, remember: list[PutValue]) -> None:
         state, env = self.state, self.state.env
         turns = [
             PendingTurn(env.ids.new(), self.id, target.agent, target.command, delivery) for target in delivery.route.to
         ]
-        await env.journal.write(PutMessage(delivery.message), *[PutTurn(turn.stored()) for turn in turns])
+        await env.journal.write(PutMessage(delivery.message), *[PutTurn(turn.stored()) for turn in turns], *remember)
         await self.voices.end_late()
         state.queued[delivery.message.id] = delivery.message
         state.turns += turns
@@ -203,7 +213,7 @@ class Channel:
         self.flow.announce()
         self.flow.advance()
 
-    async def _store_unanswered(self, delivery: Delivery, token: str | None) -> None:
+    async def _store_unanswered(self, delivery: Delivery, token: str | None, remember: list[PutValue]) -> None:
         """Nobody answers: the message is in the log at once, with one system message that carries the problem."""
         state, env = self.state, self.state.env
         message, problem = delivery.message, delivery.route.problem
@@ -212,7 +222,7 @@ class Channel:
         if problem is not None:
             told.append(self.flow.system_message(problem.code, problem.text, problem.suggestion))
         try:
-            await env.journal.write(*[PutMessage(one) for one in told])
+            await env.journal.write(*[PutMessage(one) for one in told], *remember)
         except SidekicksError:
             state.last_seq -= len(told)  # refused whole: the seqs were never given out
             raise
@@ -247,7 +257,7 @@ class Channel:
         if agent not in self.state.members:
             raise SidekicksError("notMember", f"@{agent} is no longer a member of {self.state.title}.")
         await self._load_log()
-        route = explain(text_of(asked.parts), self.state.routing_view(None))
+        route = self._route_of(asked)
         command = next((target.command for target in route.to if target.agent == agent), None)
         command = command if asked.author.kind == "user" else None  # what comes by mail is never a command
         delivery = Delivery(asked, route, folder)
@@ -256,6 +266,11 @@ class Channel:
         self.state.turns.append(turn)
         self.flow.announce()
         self.flow.advance()
+
+    def _route_of(self, message: Message) -> Route:
+        """Where a message would go if it were sent now."""
+        view = self.state.routing_view(None)
+        return explain(text_of(message.parts), view, attached=bool(message.attachments))
 
     async def cancel(self, turn_id: str | None) -> None:
         """Cancel one turn; without an id the running one and the rest of its message."""

@@ -258,7 +258,7 @@ class Directory:
                 {"confirm": wanted},
             )
         await channel.cancel_all()
-        await self._env.journal.write(DeleteChannel(channel.id))
+        await self._env.journal.write(DeleteChannel(channel.id), channel.sent.forget())
         channel.sessions.forget_all()
         channel.end()
         del self._channels[channel.id]

@@ -60,9 +60,12 @@ class _Problem(Exception):
         self.place = place
 
 
-def explain(text: str, view: RoutingView) -> Route:
-    """The route of ``text`` as it stands: who answers in which order, or what is wrong (then nobody)."""
-    if not text.strip():
+def explain(text: str, view: RoutingView, *, attached: bool = False) -> Route:
+    """The route of ``text`` as it stands: who answers in which order, or what is wrong (then nobody).
+
+    ``attached``: whether attachments go along; without any, nothing is sent where nothing is written.
+    """
+    if not text.strip() and not attached:
         return Route(to=[])
     notes: list[RouteNote] = []
     try:

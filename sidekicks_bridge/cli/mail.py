@@ -10,10 +10,11 @@ import sys
 
 from sidekicks_bridge import paths
 from sidekicks_bridge.cli import mail_text as text
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.mail_socket import Gone, Refused, ask_owner, signed
 from sidekicks_bridge.cli.mail_words import Usage, Words, parse
 from sidekicks_bridge.cli.reach import BridgeGone
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.names import name_problem
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -272,7 +273,7 @@ class _Unauthorized(Exception):
 
 
 def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
-    location = locate(given.given.get("config"), trusted_workspace=os.getcwd())
+    location = located(given.given.get("config"))
     ensure(location)
     folder = paths.data_folder(location.place)
     method = f"sidekicks/mail/{verb.method}"

@@ -153,6 +153,12 @@ class ChannelText(Wire, kw_only=True):
     text: str
 
 
+class PreviewMessage(ChannelText, kw_only=True):
+    """A text as it stands in a channel's composer; ``attached``: whether attachments would go along."""
+
+    attached: bool = False
+
+
 class ListMessages(Wire, kw_only=True):
     """A page of messages: before or after a ``seq`` (exclusive), else the newest; at most 500."""
 

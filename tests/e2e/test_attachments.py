@@ -61,6 +61,17 @@ async def test_an_image_file_counts_and_others_are_embedded_or_linked(tmp_path: 
         ]
 
 
+async def test_attachments_go_without_a_word(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--caps embedded"})
+    attachments = [{"uri": "file:///x.py", "text": "x = 1"}]
+    async with box.bridge() as client:
+        room = await client.open("general")
+        shown = await client.request("message/preview", channelId=room.id, text=" ", attached=True)
+        assert [target["agent"] for target in shown["to"]] == ["alice"]
+        await room.ask(" ", by="alice", attachments=attachments)
+        assert [block["type"] for block in box.blocks("alice")[0]] == ["resource"]
+
+
 @pytest.mark.parametrize(
     ("attachment", "kind"),
     [(pasted(data="no base64!"), "invalidParams"), (pasted(data="A" * (15 << 20)), "tooLarge")],

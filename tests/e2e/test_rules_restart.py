@@ -179,6 +179,24 @@ async def test_settings_chosen_for_a_channel_come_back(restarted: Restarted) -> 
 # ── a kill ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+async def test_after_a_kill_a_repeated_token_still_sends_nothing_twice(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        sent = [await room.send(f"@bob !say {n}", clientToken=f"token-{n}") for n in range(3)]
+        await room.quiet()
+        await client.kill()
+    async with box.bridge() as client:
+        room = await client.open("general")
+        again = [await room.send(f"@bob !say {n}", clientToken=f"token-{n}") for n in range(3)]
+        assert [one["messageId"] for one in again] == [one["messageId"] for one in sent]
+        assert await room.send("@bob !say 3", clientToken="token-3") not in again
+        await room.quiet()
+        assert [message["parts"][0]["text"] for message in room.messages if message["author"]["kind"] == "user"] == [
+            f"@bob !say {n}" for n in range(4)
+        ]
+
+
 async def test_after_a_kill_what_ran_is_interrupted_and_can_be_retried(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path)
     async with box.bridge() as client:

@@ -698,6 +698,13 @@ export interface ChannelText {
   text: string;
 }
 
+/** A text as it stands in a channel's composer; `attached`: whether attachments would go along. */
+export interface PreviewMessage {
+  channelId: string;
+  text: string;
+  attached?: boolean;
+}
+
 /** A page of messages: before or after a `seq` (exclusive), else the newest; at most 500. */
 export interface ListMessages {
   channelId: string;
@@ -1348,7 +1355,7 @@ export interface Methods {
   /** Send a user's message. */
   "sidekicks/message/send": { params: SendMessage; result: SentMessage };
   /** Where a message would go; starts nobody. */
-  "sidekicks/message/preview": { params: ChannelText; result: Route };
+  "sidekicks/message/preview": { params: PreviewMessage; result: Route };
   /** A page of a channel's messages. */
   "sidekicks/message/list": { params: ListMessages; result: MessagePage };
   /** One part, nothing shortened. */

@@ -614,6 +614,12 @@
 ---@field channelId string
 ---@field text string
 
+--- A text as it stands in a channel's composer; `attached`: whether attachments would go along.
+---@class (exact) sidekicks.PreviewMessage
+---@field channelId string
+---@field text string
+---@field attached? boolean
+
 --- A page of messages: before or after a `seq` (exclusive), else the newest; at most 500.
 ---@class (exact) sidekicks.ListMessages
 ---@field channelId string
@@ -1157,7 +1163,7 @@
 ---@overload fun(method: "sidekicks/channel/export", params: sidekicks.ExportChannel, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.ExportedChannel))
 ---@overload fun(method: "sidekicks/channel/prepare", params: sidekicks.ChannelRef, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.PreparedCommands))
 ---@overload fun(method: "sidekicks/message/send", params: sidekicks.SendMessage, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.SentMessage))
----@overload fun(method: "sidekicks/message/preview", params: sidekicks.ChannelText, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Route))
+---@overload fun(method: "sidekicks/message/preview", params: sidekicks.PreviewMessage, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.Route))
 ---@overload fun(method: "sidekicks/message/list", params: sidekicks.ListMessages, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.MessagePage))
 ---@overload fun(method: "sidekicks/message/part", params: sidekicks.MessagePart, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.WholePart))
 ---@overload fun(method: "sidekicks/message/search", params: sidekicks.SearchMessages, on_done?: fun(error?: sidekicks.ResponseError, result?: sidekicks.SearchHits))

@@ -6,15 +6,28 @@ local text = require('sidekicks.text')
 
 local M = {}
 
+--- Runs a command in a terminal of its own, which goes when the command has ended well.
 ---@param command sidekicks.TerminalCommand
 ---@param done fun()
 local function run(command, done)
-  vim.cmd('botright new')
+  vim.cmd('silent botright new')
+  local win, buf = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  vim.wo[win].winfixbuf, vim.wo[win].winfixheight = false, false
+  vim.bo[buf].bufhidden = 'wipe'
   vim.fn.jobstart(vim.list_extend({ command.command }, command.args), {
     term = true,
     cwd = command.cwd,
     env = next(command.env) and command.env or nil,
-    on_exit = vim.schedule_wrap(done),
+    on_exit = vim.schedule_wrap(function(_, code)
+      if code ~= 0 then
+        log.warn(('%s ended with code %d; nothing was signed in.'):format(vim.fs.basename(command.command), code))
+        return
+      end
+      if vim.api.nvim_win_is_valid(win) then
+        vim.api.nvim_win_close(win, true)
+      end
+      done()
+    end),
   })
   vim.cmd.startinsert()
 end
