@@ -86,7 +86,7 @@ bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline
 	@$(PY) -m scripts.bench $(ARGS)
 
 bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
-	$(PY) scripts/bench/mail.py $(ARGS)
+	@$(PY) -m scripts.bench.mail $(ARGS)
 
 bench-editors: $(VENV)/.neovim $(VSIX) ## measure the editors: a fast answer into a long channel, opening a long channel
 	@$(PY) -m scripts.bench neovim
