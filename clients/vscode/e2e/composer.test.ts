@@ -1,4 +1,4 @@
-// Writing: completion, the route while typing, drafts, attachments; and answering permissions.
+// Writing: completion, the route while typing, drafts, what is attached.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, scene, until } from "./support/scene.ts";
@@ -100,53 +100,6 @@ scene(
       assert.equal(await s.chat.locator(".chips .chip").count(), 0);
       assert.match(s.bed.received("alice"), /notes\.md/);
       await s.chat.locator(".message.by-user .chip", { hasText: "other.md" }).waitFor();
-    });
-
-    test("a permission is a card that names who asks, inert at first, answered by the agent's options", async () => {
-      await s.window.say("@alice !permit Delete_everything !permit-diff notes.md|one|ONE !say After.");
-      const card = s.chat.locator(".permission");
-      await card.locator(".permission-who", { hasText: "Alice asks for permission" }).waitFor();
-      const focused = () => s.chat.evaluate(() => document.activeElement?.closest(".permission") !== null);
-      assert.equal(await focused(), false, "it took the focus");
-      await card.getByRole("button", { name: "Allow" }).click({ force: true });
-      assert.equal(await card.count(), 1, "answered in its first half second");
-      await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
-      await card.getByRole("button", { name: "Reject" }).click();
-      await s.chat.locator(".permission .diff", { hasText: "ONE" }).waitFor();
-      await s.chat.locator(".permission [data-option]:not([aria-disabled])").first().waitFor();
-      await s.chat.locator(".permission").focus();
-      await s.window.page.keyboard.press("Escape");
-      const message = answer(s.chat, "After.");
-      await message.waitFor();
-      const text = (await message.textContent()) ?? "";
-      assert.match(text, /permit Delete_everything: reject/);
-      assert.match(text, /Permission: Not answered/);
-    });
-
-    test("questions asked together are answered in their order", async () => {
-      await s.window.say("@bob !permit-all first;second !say Both.");
-      const card = s.chat.locator(".permission");
-      await card.filter({ hasText: "first" }).filter({ hasText: "1 of 2" }).waitFor();
-      await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
-      await card.getByRole("button", { name: "Allow" }).click();
-      await card.filter({ hasText: "second" }).waitFor();
-      await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
-      await card.getByRole("button", { name: "Allow" }).click();
-      await answer(s.chat, "Both.").waitFor();
-    });
-
-    test("a permission of a conversation that is not on screen is a notification and a badge", async () => {
-      await s.window.say("@alice !hold elsewhere !permit Hidden_one !say Answered_from_afar");
-      await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
-      await s.window.openChannel("#small");
-      await s.chat.locator(".nothing h2", { hasText: "#small" }).waitFor();
-      s.bed.openGate("elsewhere");
-      const notice = await s.window.notification("@alice asks in #general: Hidden_one");
-      await s.window.row("@alice asks in #general: Hidden_one").waitFor();
-      await s.window.page.locator(".statusbar .warning-kind, .statusbar", { hasText: "1" }).first().waitFor();
-      await notice.getByRole("button", { name: "Allow" }).click();
-      await s.window.openChannel("#general");
-      await answer(s.chat, "Answered_from_afar").waitFor();
     });
   },
 );
