@@ -14,6 +14,7 @@ from sidekicks_bridge.channels.prepare import prepare
 from sidekicks_bridge.names import fold
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
     from pygls.workspace import TextDocument
 
     from sidekicks_bridge.bridge.bridge import Bridge
@@ -45,12 +46,8 @@ class Documents:
         self._states: dict[str, object] = {}
         """Stands for the text of each open composer: another text is another object."""
 
-    def register(self) -> None:
-        """Register the features with the connection's pygls server.
-
-        pygls marks what is registered with attributes, which a bound method refuses and a partial takes.
-        """
-        server = self._connection.language
+    def register(self, server: LanguageServer) -> None:
+        """Register the features with the connection's pygls server."""
         # pygls marks what it registers, which a bound method does not allow: hence partial.
         server.feature(
             lsp.TEXT_DOCUMENT_COMPLETION,
