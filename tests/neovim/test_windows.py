@@ -1,4 +1,4 @@
-"""What people do to windows and buffers: close, wipe out, read again, resize, show twice. Nothing of it breaks a channel."""
+"""What people do to windows and buffers: close, wipe out, read again, resize, show twice. A channel outlives it."""
 
 from __future__ import annotations
 
@@ -88,9 +88,10 @@ def test_a_channel_on_two_tabs(chat: Chat) -> None:
 
 def test_the_end_stays_in_sight_when_the_size_changes(chat: Chat) -> None:
     chat.ask("@alice !say one\\n\\ntwo\\n\\nthree\\n\\nlast", "last")
-    for columns, rows in ((30, 10), (110, 34)):
-        chat.editor.request("nvim_ui_try_resize", columns, rows)
-        chat.editor.until(lambda size=(columns, rows): (chat.editor.screen.columns, chat.editor.screen.lines) == size)
+    chat.editor.request("nvim_ui_try_resize", 30, 10)
+    chat.editor.until(lambda: chat.editor.screen.columns == 30, "the small screen")
+    chat.editor.request("nvim_ui_try_resize", 110, 34)
+    chat.editor.until(lambda: chat.editor.screen.columns == 110, "the large screen")
     chat.editor.wait_for("@alice !say one")
     assert "last" in chat.editor.screen.text()
 

@@ -45,7 +45,7 @@ function M.watch(buf, room)
   vim.api.nvim_create_autocmd('WinResized', {
     group = group,
     callback = function()
-      for _, win in ipairs(vim.v.event.windows) do
+      for _, win in ipairs(vim.v.event.windows or {}) do
         if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
           layout.show_end(win)
         end
