@@ -10,11 +10,10 @@ local M = {}
 ---@param command sidekicks.TerminalCommand
 ---@param done fun()
 local function run(command, done)
-  local win
-  win = require('sidekicks.terminal').run(vim.list_extend({ command.command }, command.args), {
+  require('sidekicks.terminal').run(vim.list_extend({ command.command }, command.args), {
     cwd = command.cwd,
     env = command.env,
-    on_exit = function(code)
+    on_exit = function(code, win)
       if code ~= 0 then
         log.warn(('%s ended with code %d; nothing was signed in.'):format(vim.fs.basename(command.command), code))
         return

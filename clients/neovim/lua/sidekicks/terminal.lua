@@ -4,12 +4,11 @@ local M = {}
 ---@class sidekicks.TerminalOptions
 ---@field cwd? string
 ---@field env? table<string, string>
----@field on_exit? fun(code: integer)
+---@field on_exit? fun(code: integer, win: integer)
 
 --- Runs a command below everything else.
 ---@param command string[]
 ---@param options sidekicks.TerminalOptions
----@return integer win
 function M.run(command, options)
   vim.cmd('silent botright new')
   local win = vim.api.nvim_get_current_win()
@@ -21,11 +20,10 @@ function M.run(command, options)
     env = options.env and next(options.env) and options.env or nil,
     on_exit = vim.schedule_wrap(function(_, code)
       if options.on_exit then
-        options.on_exit(code)
+        options.on_exit(code, win)
       end
     end),
   })
-  return win
 end
 
 return M
