@@ -8,15 +8,33 @@ import sys
 from pathlib import Path
 
 
+class NoHomeError(Exception):
+    """Nobody says where the user's folder is: no HOME, and the user is not in the system's list."""
+
+    def __init__(self) -> None:
+        super().__init__("Your home folder is not known: set HOME, or XDG_CONFIG_HOME to an absolute path.")
+
+
 def user_config_dir() -> Path:
-    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's)."""
-    if base := os.environ.get("XDG_CONFIG_HOME"):
-        return Path(base) / "sidekicks"
+    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's).
+
+    A relative one is ignored, as its specification wants: it would be another place for each folder one works in.
+    """
+    base = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    if base.is_absolute():
+        return base / "sidekicks"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "sidekicks"
+        return _home() / "Library" / "Application Support" / "sidekicks"
     if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "sidekicks"
-    return Path.home() / ".config" / "sidekicks"
+        return Path(os.environ.get("APPDATA", _home() / "AppData" / "Roaming")) / "sidekicks"
+    return _home() / ".config" / "sidekicks"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise NoHomeError from None
 
 
 def default_config_path() -> Path:

@@ -160,3 +160,42 @@ async def test_a_start_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in (tmp_path / "serve.err").read_text(encoding="utf-8")
     async with box.bridge() as client:
         assert (await client.open("general")).said() == said
+
+
+async def test_a_damaged_history_is_left_alone_and_everything_runs_in_memory(tmp_path: Path) -> None:
+    """The damage lies where only loading the channels meets it: behind the first pages."""
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        for _ in range(3):
+            await room.ask("@alice !big 20000", by="alice")
+    database = box.data / "history.db"
+    damaged = database.read_bytes()
+    damaged = damaged[:8192] + b"\xff" * (len(damaged) - 8192)
+    database.write_bytes(damaged)
+    async with box.bridge() as client:
+        storage = (await client.state())["storage"]
+        assert storage["persistent"] is False
+        assert "damaged" in storage["reason"]
+        assert str(database) in storage["reason"]
+        room = await client.open("general")
+        await room.ask("@alice hello", by="alice")
+    assert database.read_bytes() == damaged
+
+
+# ── while it runs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_history_that_was_deleted_under_the_bridge_is_said_aloud(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("@alice hello", by="alice")
+        for file in box.data.glob("history.db*"):
+            file.unlink()
+        since = len(client.events)
+        await room.ask("@alice and now?", by="alice")
+        changed = await client.until(happened("storage/changed", since=since))
+        assert changed["persistent"] is False
+        assert "deleted or replaced" in changed["reason"]
+        assert len((await room.request("message/list"))["messages"]) == 4
