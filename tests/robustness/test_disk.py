@@ -6,6 +6,8 @@ The disk is filled for the bridge alone, by the size its files may have: that ne
 from __future__ import annotations
 
 import resource
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,15 +165,18 @@ async def test_a_start_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_history_is_left_alone_and_everything_runs_in_memory(tmp_path: Path) -> None:
-    """The damage lies where only loading the channels meets it: behind the first pages."""
+    """The damage lies where only loading the channels meets it."""
     box = BridgeSandbox(tmp_path)
     async with box.bridge() as client:
         room = await client.open("general")
         for _ in range(3):
             await room.ask("@alice !big 20000", by="alice")
     database = box.data / "history.db"
-    damaged = database.read_bytes()
-    damaged = damaged[:8192] + b"\xff" * (len(damaged) - 8192)
+    with closing(sqlite3.connect(database)) as connection:
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'members'").fetchone()
+    damaged = bytearray(database.read_bytes())
+    damaged[(root - 1) * page : root * page] = b"\xff" * page
     database.write_bytes(damaged)
     async with box.bridge() as client:
         storage = (await client.state())["storage"]
