@@ -14,7 +14,7 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors screenshots-vscode clean
+.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors real-agents screenshots-vscode clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
@@ -87,12 +87,15 @@ bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline
 	@$(PY) -m scripts.bench $(ARGS)
 
 bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
-	$(PY) scripts/bench/mail.py $(ARGS)
+	@$(PY) -m scripts.bench.mail $(ARGS)
 
 bench-editors: $(VENV)/.neovim $(VSIX) ## measure the editors: a fast answer into a long channel, opening a long channel
 	@$(PY) -m scripts.bench neovim
 	@$(VSCODE)/scripts/tools.sh all
 	@$(VSCODE_TOOL) e2e/tools/bench.ts
+
+real-agents: $(VENV)/.dev .build/vscode/tools/node ## five real agents through the bridge; they are installed (ARGS='codex --only turn')
+	@$(NODE_24) $(PY) -m scripts.real_agents $(if $(ARGS),,--write) $(ARGS)
 
 screenshots-vscode: $(VENV)/.run $(VSIX) ## take the pictures of the VS Code client anew
 	$(VSCODE)/scripts/tools.sh all
@@ -109,7 +112,7 @@ $(PY):
 	@$(PIP) --constraint constraints.txt pip
 
 $(VENV)/.run: $(PY) pyproject.toml constraints.txt
-	@echo 'Installing Sidekicks Bridge into $(VENV) …'
+	@echo 'Installing Sidekicks Bridge into $(VENV), once (a minute or two) …'
 	@$(PIP) --constraint constraints.txt --editable .
 	@touch $@
 

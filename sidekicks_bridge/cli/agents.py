@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge import ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, safe, use_utf8
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _config(given: Namespace) -> tuple[Path, Config]:
     from sidekicks_bridge.config.load import load
     from sidekicks_bridge.config.model import Config
 
-    location = locate(given.config, trusted_workspace=Path.cwd())
+    location = located(given.config)
     ensure(location)
     return location.path, load(location.path).config or Config()
 

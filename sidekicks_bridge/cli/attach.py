@@ -6,7 +6,6 @@ Owns the way there (lock, socket, hub on demand) and the order of the goodbye; w
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,14 +14,16 @@ from anyio.abc import SocketAttribute
 
 from sidekicks_bridge import endpoint
 from sidekicks_bridge.cli.client import BridgeClient
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.reach import PATIENCE, BridgeGone, reach
 from sidekicks_bridge.cli.spawn import bridge, bridge_command, config_options, only
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from anyio.abc import SocketStream, TaskGroup
 
@@ -43,7 +44,7 @@ def connection(
     if command is not None or not endpoint.supported():
         return bridge(command or bridge_command(config), on_event, options=options, folder=folder, meanwhile=meanwhile)
     try:
-        location = locate(config, trusted_workspace=Path.cwd())
+        location = located(config)
         ensure(location)
     except SidekicksError as problem:
         raise BridgeGone(problem.message) from problem

@@ -14,6 +14,7 @@ from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.here import offer_trust
 from sidekicks_bridge.cli.text import use_utf8
 
 if TYPE_CHECKING:
@@ -32,8 +33,11 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     arguments = _arguments(use_utf8(argv))
     if isinstance(arguments, int):
         return arguments
+    talk = _on_screen if _has_screen() else _plainly
     try:
-        return anyio.run(_run, arguments, command)
+        if talk is _on_screen:
+            offer_trust(arguments.config)
+        return anyio.run(talk, arguments, command)
     except BridgeGone as gone:
         print(f"sidekicks chat: {gone}", file=sys.stderr)
         return BRIDGE_GONE
@@ -73,10 +77,8 @@ def _arguments(argv: list[str]) -> Namespace | int:
     return arguments
 
 
-async def _run(arguments: Namespace, command: Sequence[str] | None) -> int:
-    on_screen = sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    talk = _on_screen if on_screen else _plainly
-    return await talk(arguments, command)
+def _has_screen() -> bool:
+    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 async def _plainly(arguments: Namespace, command: Sequence[str] | None) -> int:

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.config.locate import Location, ensure, locate
+from sidekicks_bridge.cli.here import located
+from sidekicks_bridge.config.locate import Location, ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -57,12 +58,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    print(locate(arguments.config).path)
+    print(located(arguments.config).path)
     return OK
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    location = locate(arguments.file or arguments.config)
+    location = located(arguments.file or arguments.config)
     if location.origin == "default" and not location.path.exists():
         print(f"{location.path} does not exist yet; it is made on the first run.", file=sys.stderr)
         return OK
@@ -77,7 +78,7 @@ def _schema(_arguments: argparse.Namespace) -> int:
 
 
 def _edit(arguments: argparse.Namespace) -> int:
-    location: Location = locate(arguments.config)
+    location: Location = located(arguments.config)
     ensure(location)
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import safe, use_utf8
-from sidekicks_bridge.config.locate import locate
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -83,7 +83,7 @@ async def _examine(given: Namespace) -> int:
     from sidekicks_bridge.config.locate import ensure
     from sidekicks_bridge.config.model import Config
 
-    location = locate(given.config, trusted_workspace=Path.cwd())
+    location = located(given.config)
     ensure(location)
     parsed = load(location.path)
     config = parsed.config or Config()

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.exit_codes import FAILED, HISTORY_HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, silence, use_utf8
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -111,7 +112,7 @@ def _run(argv: list[str], parser: ArgumentParser, verb: Callable[[Store, Namespa
 async def _with_history(given: Namespace, verb: Callable[[Store, Namespace], Awaitable[int]]) -> int:
     from sidekicks_bridge.store.open import memory_store, open_history
 
-    location = locate(given.config, trusted_workspace=Path.cwd())
+    location = located(given.config)
     given.config_path = location.path
     store = await open_history(location.path)
     if store is None:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge import ownership, paths
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.program import own_program
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.private_files import private_file, private_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
+    from pathlib import Path
 
 IDLE_SECONDS = 60.0
 LOG_BYTES = 1 << 20
@@ -41,7 +42,7 @@ def main(argv: list[str]) -> int:
     if isinstance(given, int):
         return given
     try:
-        location = locate(given.config, trusted_workspace=Path.cwd())
+        location = located(given.config)
         ensure(location)
         ready = _detach(location.path) if given.detach else _nothing
         return _own(location.path, given, ready)

@@ -7,16 +7,18 @@ import signal
 import sys
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge import lock, ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, OK, OWNER_HELP, USAGE
+from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import clock_time, one_line, use_utf8
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sidekicks_bridge.protocol.requests import BridgeStatus, State
     from sidekicks_bridge.protocol.types import Channel
 
@@ -51,7 +53,7 @@ def _arguments(prog: str, description: str, argv: list[str]) -> Namespace | int:
 
 def _owner(given: Namespace) -> tuple[Path, lock.Holder | None]:
     """The configuration that is meant, and who owns its history now. Raises SidekicksError."""
-    location = locate(given.config, trusted_workspace=Path.cwd())
+    location = located(given.config)
     holder = ownership.running(location.path)
     if holder is None and location.origin != "default":
         ensure(location)  # a name that was mistyped must not look like a bridge that does not run

@@ -16,6 +16,7 @@ import anyio
 from anyio.streams.stapled import StapledByteStream
 
 from sidekicks_bridge.cli.client import BridgeClient, BridgeGone
+from sidekicks_bridge.cli.here import trusted_here
 from sidekicks_bridge.cli.program import own_program
 from sidekicks_bridge.cli.text import safe
 
@@ -31,7 +32,7 @@ _LAST_WORDS = 0.5
 
 def config_options(config: str | None) -> dict[str, Any]:
     """The handshake's options: the file given by ``--config``, else what the bridge finds by its own rules."""
-    options: dict[str, Any] = {"workspaceTrusted": True}
+    options: dict[str, Any] = {"workspaceTrusted": True} if trusted_here() else {}
     if config is not None:
         options["configPath"] = str(Path(config).absolute())
     return options

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge import paths
-from sidekicks_bridge.config.locate import ensure, locate
+from sidekicks_bridge.cli.here import located
+from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sidekicks_bridge.mail.transcript.verify import Verified
 
 OK, FAILED, NOT_FOUND, USAGE = 0, 1, 5, 64
@@ -29,7 +31,7 @@ def verify(argv: list[str]) -> int:
     import anyio
 
     try:
-        found = anyio.run(_verify, locate(given.config, trusted_workspace=Path.cwd()).path, given.name)
+        found = anyio.run(_verify, located(given.config).path, given.name)
     except SidekicksError as problem:
         print(f"sidekicks verify: {problem.message}", file=sys.stderr)
         return FAILED
@@ -73,7 +75,7 @@ def transcript(argv: list[str]) -> int:
     given = _parse(parser, argv)
     if isinstance(given, int):
         return given
-    location = locate(given.config, trusted_workspace=Path.cwd())
+    location = located(given.config)
     folder = paths.data_dir(location.path) / "transcript"
     if given.what == "path":
         print(folder)
@@ -85,13 +87,12 @@ def transcript(argv: list[str]) -> int:
             file=sys.stderr,
         )
         return USAGE
-    from sidekicks_bridge.cli.mail_socket import Gone, Refused, request
-    from sidekicks_bridge.cli.reach import BridgeGone, connect
+    from sidekicks_bridge.cli.mail_socket import Gone, Refused, ask_owner
+    from sidekicks_bridge.cli.reach import BridgeGone
 
     try:
         ensure(location)
-        with connect(location.path, start=True)[1] as connection:
-            request(connection, "sidekicks/mail/purge", {"confirm": "transcript"})
+        ask_owner(location.place, "sidekicks/mail/purge", lambda: {"confirm": "transcript"})
     except (BridgeGone, Gone, Refused, SidekicksError) as problem:
         print(f"sidekicks transcript: {problem}", file=sys.stderr)
         return FAILED

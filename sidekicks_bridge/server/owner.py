@@ -8,6 +8,7 @@ nothing ran for a while.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.5
 """How long the last answers may take to be written when a connection ends."""
+_SOCKET_LOOK = 2.0
+"""Seconds between two looks whether the socket is still where clients look for it."""
 _LOOKS = 20
 """How often within its idle time a hub looks whether something runs."""
 
@@ -118,6 +121,7 @@ class Owner:
                 self._listener = await self._listen()
                 async with anyio.create_task_group() as lives:
                     lives.start_soon(self._until_stopped, lives.cancel_scope)
+                    lives.start_soon(self._stay_reachable)
                     await live()
                     lives.cancel_scope.cancel()
                 self._say_goodbye()
@@ -150,6 +154,7 @@ class Owner:
             await self.bridge.start()
         self.bridge.on_stop = self.stop
         self.bridge.run_in_background()
+        gc.freeze()  # what has been loaded stays: looking through all of it now and then would hold the loop up
         self.ready.set()
 
     def stop(self) -> None:
@@ -189,6 +194,15 @@ class Owner:
         self.bridge.mail_tools.socket = str(place)
         return listener
 
+    async def _stay_reachable(self) -> None:
+        """Listen anew when the socket was taken away (a log-out ends XDG_RUNTIME_DIR, a hub outlives it)."""
+        while self._listener is not None:
+            await anyio.sleep(_SOCKET_LOOK)
+            if not self._listener.reachable:
+                _log.warning("the socket %s is gone: listening anew", self._listener.path)
+                self._listener.close()
+                self._listener = await self._listen()
+
     def _announce(self, socket: str) -> None:
         """Write into the lock where further clients find us."""
         assert self._held is not None
@@ -208,8 +222,8 @@ class Owner:
             if client.lost:
                 connection.ended.set()
             await self._until_ended(connection, tasks)
-            client.wake()
-            client.close()
+        client.wake()  # only now: what was being written is finished, and answered
+        client.close()
 
     async def _serve_descriptors(self, first: bytes, rest: bytes, stdin: int, stdout: int) -> int:
         async with anyio.create_task_group() as tasks:
