@@ -55,8 +55,8 @@ const tests: Record<string, () => Promise<void>> = {
     );
     assert.ok(problem);
     await until(
-      () =>
-        vscode.commands.executeCommand<vscode.CodeAction[]>(
+      async () =>
+        await vscode.commands.executeCommand<vscode.CodeAction[]>(
           "vscode.executeCodeActionProvider",
           uri,
           problem.range,
