@@ -15,9 +15,10 @@ from sidekicks_bridge.builtin.files import Workspace, is_generated, is_searched
 from sidekicks_bridge.builtin.languages import language_of
 from sidekicks_bridge.builtin.notes import FILE_NAME as NOTES_NAME
 from sidekicks_bridge.builtin.notes import without_entries
-from sidekicks_bridge.builtin.passages import Passage, Reading, find_passages
+from sidekicks_bridge.builtin.passages import Passage, find_passages
 from sidekicks_bridge.builtin.places import generated_weight, place_weight
 from sidekicks_bridge.builtin.question import Question
+from sidekicks_bridge.builtin.reading import Reading
 from sidekicks_bridge.builtin.words import tokens
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _best_passages(
     pointed = _pointed([reading for reading, _ in readings])
     found: list[Passage] = []
     for reading, weight in readings:
-        score = _score(reading, weights, pointed[reading.path]) * weight
+        score = _score(reading, weights, pointed.get(reading.path, frozenset())) * weight
         named = frozenset(tokens(reading.path)) & weights.keys()
         best = find_passages(reading, weights, named, doing=bool(question.participles))[:_PER_FILE]
         for rank, passage in enumerate(best):
@@ -145,8 +146,8 @@ def _best_passages(
 
 
 def _pointed(readings: list[Reading]) -> dict[str, frozenset[str]]:
-    """Return for each file the words beside which a document names it: people say there what a file is for."""
-    pointed: dict[str, set[str]] = {reading.path: set() for reading in readings}
+    """Return for each source file the words beside which a document names it: it says there what the file is for."""
+    pointed: dict[str, set[str]] = {reading.path: set() for reading in readings if not reading.prose}
     for reading in readings:
         if reading.prose:
             for index, words in reading.hits.items():
