@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -25,7 +26,7 @@ from tests.support.sandbox import BridgeSandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".build" / "real-agents"
-RESTART, TOGETHER = "restart", "together"
+RESTART, TOGETHER, ASKS = "restart", "together", "asks"
 FINDING_CHARACTERS = 500
 LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 
@@ -33,7 +34,7 @@ LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 def main(argv: list[str]) -> int:
     """0: every check found what it should; 1: one did not; 64: wrong arguments."""
     known = {agent.name: agent for agent in (*FIVE, *OLDER)}
-    names = [*checks.CHECKS, RESTART, TOGETHER]
+    names = [*checks.CHECKS, RESTART, TOGETHER, ASKS]
     parser = argparse.ArgumentParser(prog="real_agents", description=__doc__)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(known)}")
     parser.add_argument("--only", metavar="CHECK,…", help=f"of {', '.join(names)}")
@@ -86,6 +87,8 @@ class Bench:
             await self._one(agent, wanted)
         if TOGETHER in wanted and len(agents) > 1:
             await self._together(agents)
+        if ASKS in wanted and len(agents) > 1:
+            await self._asks(agents)
 
     def record(self, agent: RealAgent, into: Path) -> int:
         """Keep a short conversation of one agent, as the replay tests want it; the doctor's exit code."""
@@ -133,6 +136,13 @@ class Bench:
             ok = self.rows.pop().ok if found else False
             for name in names if found else []:
                 self._add(Row(name, TOGETHER, ok, found[name]))
+
+    async def _asks(self, agents: list[RealAgent]) -> None:
+        box = self.box(agents, ASKS)
+        async with box.bridge(check=False) as client:
+            for agent, other in zip(agents, agents[1:] + agents[:1], strict=True):
+                desk = Desk(agent.name, client, self.model, box.workspace)
+                await self._check(ASKS, desk, partial(checks.asks, other=other.name))
 
     async def _check(self, name: str, desk: Desk, check: checks.Check) -> None:
         began = time.monotonic()
