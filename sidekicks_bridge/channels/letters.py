@@ -108,6 +108,8 @@ class Letters:
         except SidekicksError:
             state.last_seq -= len(written)  # refused whole: the numbers were never given out
             raise
+        if letter.author.kind == "peer":
+            state.prompted.pop(letter.author.name or "", None)
         state.unread += 1
         self._show(written)
         if turns:
@@ -202,9 +204,18 @@ class Letters:
         if member.cursor >= member.read:
             member.cursor = max(member.cursor, upto)
         member.read = upto
+        if member.kind == "peer":
+            self._note_cause(name, taken)
         await self._state.env.journal.keep(PutMember(member))
         await self._drop_turns(name, {message.id for message in taken})
         return Mail(taken, unread.dropped)
+
+    def _note_cause(self, peer: str, read: list[Message]) -> None:
+        """What a peer has read since it last wrote, of that the farthest from a person: it writes because of it."""
+        far = max(read, key=hops_of)
+        known = self._state.prompted.get(peer)
+        if hops_of(far) > (hops_of(known) if known is not None else 0):
+            self._state.prompted[peer] = far
 
     async def _drop_turns(self, agent: str, read: set[str]) -> None:
         """What an agent has read itself it need not be prompted with: each message reaches it once."""
@@ -217,6 +228,11 @@ class Letters:
         if member is None:
             raise SidekicksError("notMember", f"@{name} is not a member of {self._state.title}.", {"name": name})
         return member.stored
+
+
+def hops_of(message: Message) -> int:
+    """How far a message is from a person: 0 if a person wrote it, or an agent to whoever gave it its turn."""
+    return message.mail.hops if message.mail is not None else 0
 
 
 def _is_mail(message: Message, member: StoredMember, position: int) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.mail.world import peers, said
+from tests.mail.world import PeerClient, peers, said
 from tests.server.conftest import socket_of
 from tests.support.room import text_of
 from tests.support.sandbox import BridgeSandbox
@@ -122,6 +122,27 @@ async def test_ping_pong_ends_at_the_hop_limit_and_says_so(tmp_path: Path) -> No
         assert [m["mail"]["hops"] for m in pair.snapshot["messages"] if "mail" in m] == [1, 2, 3]
         await pair.close()
     assert (len(box.prompts("bob")), len(box.prompts("alice"))) == (1, 2)
+
+
+async def test_ping_pong_with_a_peer_ends_at_the_hop_limit_too(tmp_path: Path) -> None:
+    """A peer may be a program: what it writes after an agent's letter counts as because of it."""
+    box = BridgeSandbox(tmp_path, limits={"maxHops": 2}, messaging=ON)
+    ball = call("tell", peer="ann", message="back")
+    async with box.bridge(), peers(socket_of(box), "ann") as (ann,):
+        await ann.call("tell", peer="alice", body=ball)
+        got = await _letters(ann, 2)
+        assert got == ["back", "tell: seq=2 peer=ann"]
+        assert (await ann.call("tell", peer="alice", body=ball)).get("notes") is None
+        assert (await _letters(ann, 2))[0] == "back"
+        told = await ann.call("tell", peer="alice", body=ball)
+        assert "limits.maxHops" in told["notes"][0]
+        await ann.call("tell", peer="alice", body="!say I am a person")
+        assert await _letters(ann, 1) == ["I am a person"], "written anew, it starts again"
+    assert len(box.prompts("alice")) == 3
+
+
+async def _letters(peer: PeerClient, count: int) -> list[str]:
+    return [said(await peer.call("read", peer="alice"))[0].strip() for _ in range(count)]
 
 
 def _permission(client: Client) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,12 +20,12 @@ from sidekicks_bridge.store.open import memory_store
 from tests.mail.world import office
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sidekicks_bridge.mail.callers import Caller
     from sidekicks_bridge.store.contract import Store
     from tests.mail.world import Office
 
+FULL = "/dev/full" if Path("/dev/full").exists() else "/tmp"
+"""What cannot be written: a full disk where the system has one to try with, else a folder."""
 pytestmark = pytest.mark.anyio
 
 BODIES = ["plain", "---\nseq: 9\nfrom: x\n---\n", "a\u2028b\r\nc\rd\n\n", "é😀 \x00 \t", " lead and trail "]
@@ -202,6 +203,29 @@ async def test_without_git_mail_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         await settled(world)
         assert await findings(store, tmp_path) == []
         assert ann.name == "ann"
+
+
+async def test_a_full_disk_is_shown_and_waited_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidekicks_bridge.mail.transcript.projector.RETRY_SECONDS", 0.05)
+    store = memory_store()
+    async with office(store, folder=tmp_path) as world:
+        _, ben = await two(world)
+        await tell(world, "ann", "ben", "one")
+        await settled(world)
+        page = tmp_path / "transcript/peers/ann--ben/000002-ann.md"
+        page.symlink_to(FULL)
+        await tell(world, "ann", "ben", "two")
+        transcript = world.mail.transcript
+        assert transcript is not None
+        assert not await transcript.settled()
+        assert "No space left" in (transcript.problem or "") or "Is a directory" in (transcript.problem or "")
+        bodies = [(await world.mail.reading.read(ben, "ann", None, 0)).messages[0].body for _ in range(2)]
+        assert bodies == ["one", "two"]
+        page.unlink()
+        await transcript.settled()
+        await settled(world)
+        assert transcript.problem is None
+        assert await findings(store, tmp_path) == []
 
 
 async def test_a_deleted_channel_goes_and_purging_forgets_it(tmp_path: Path) -> None:
