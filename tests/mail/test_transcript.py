@@ -298,3 +298,22 @@ async def test_the_users_own_git_takes_no_part(tmp_path: Path, monkeypatch: pyte
         await settled(world)
     monkeypatch.delenv("GIT_DIR")
     assert "Sidekicks Bridge" in git(tmp_path, "log", "--format=%an")
+
+
+async def test_a_damaged_repository_is_mended_and_none_above_is_touched(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    above.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=above, check=True)
+    data = above / "data"
+    store = memory_store()
+    async with office(store, folder=data) as world:
+        await two(world)
+        await tell(world, "ann", "ben", "one")
+        await settled(world)
+        (data / "transcript/.git/HEAD").unlink()
+        await tell(world, "ann", "ben", "two")
+        await settled(world)
+        assert await findings(store, data) == []
+        assert git(data, "log", "-1", "--format=%s") != ""
+    listed = subprocess.run(["git", "ls-files"], cwd=above, check=True, capture_output=True)
+    assert listed.stdout == b""
