@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 ON = {"agents": "on"}
+THREE = {"alice": "", "bob": "", "carol": ""}
 
 ADDRESS = "ann (not the user) now writes to you (answer directly, without your name in front):\n"
 
@@ -104,6 +105,18 @@ async def test_two_who_ask_each_other(tmp_path: Path) -> None:
         room = await client.open("general")
         answer = await room.ask(f"@alice {call('ask', peer='bob', message=inner)}", by="alice")
         assert "ask refused: waitCircle" in text_of(answer)
+
+
+async def test_a_ring_of_asks_is_refused_where_it_would_close(tmp_path: Path) -> None:
+    """alice asks bob, who asks carol, who asks alice: both slots taken by those who wait, and nobody starves."""
+    box = BridgeSandbox(tmp_path, THREE, limits={"maxRunningAgents": 2}, messaging=ON)
+    closing = call("ask", peer="alice", message="and you?")
+    ring = call("ask", peer="bob", message=call("ask", peer="carol", message=closing))
+    async with box.bridge() as client:
+        room = await client.open("general")
+        answer = text_of(await room.ask(f"@alice {ring}", by="alice"))
+        assert answer.startswith("ask: ask: ask refused: waitCircle"), answer
+        assert len(box.prompts("carol")) == 1
 
 
 async def test_ping_pong_ends_at_the_hop_limit_and_says_so(tmp_path: Path) -> None:

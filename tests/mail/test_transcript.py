@@ -54,7 +54,12 @@ async def findings(store: Store, folder: Path, wanted: str | None = None) -> lis
 
 
 def git(folder: Path, *words: str) -> str:
-    run = subprocess.run(["git", *words], cwd=folder / "transcript", capture_output=True, text=True, check=True)
+    """Run git on the transcript in a data folder."""
+    return run_git(folder / "transcript", *words)
+
+
+def run_git(folder: Path, *words: str) -> str:
+    run = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
     return run.stdout + run.stderr
 
 
@@ -303,7 +308,7 @@ async def test_the_users_own_git_takes_no_part(tmp_path: Path, monkeypatch: pyte
 async def test_a_damaged_repository_is_mended_and_none_above_is_touched(tmp_path: Path) -> None:
     above = tmp_path / "above"
     above.mkdir()
-    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=above, check=True)
+    run_git(above, "init", "-q", "-b", "main")
     data = above / "data"
     store = memory_store()
     async with office(store, folder=data) as world:
@@ -315,5 +320,4 @@ async def test_a_damaged_repository_is_mended_and_none_above_is_touched(tmp_path
         await settled(world)
         assert await findings(store, data) == []
         assert git(data, "log", "-1", "--format=%s") != ""
-    listed = subprocess.run(["git", "ls-files"], cwd=above, check=True, capture_output=True)
-    assert listed.stdout == b""
+    assert run_git(above, "ls-files") == ""
