@@ -135,7 +135,8 @@ async def slash_command(desk: Desk) -> str:
     prompts = await desk.client.request("message/prompt", messageId=talk.answer["id"])
     sent = "".join(block.get("text", "") for block in prompts["blocks"])
     need(sent == f"/{name}", f"it was sent {sent!r}")
-    return f"{len(names)} announced; `/{name}`: {talk.stop}, {_short(talk.text)}"
+    said = _short(talk.text.replace(str(desk.folder), "…"))
+    return f"{len(names)} announced; `/{name}`: {talk.stop}, {said}"
 
 
 async def settings(desk: Desk) -> str:
