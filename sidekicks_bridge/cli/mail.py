@@ -237,7 +237,9 @@ def _run(name: str, verb: Verb, words: list[str]) -> int:
         return _fail(name, UNAUTHORIZED, "unauthorized", str(who), {}, as_json)
     except Gone as gone:
         return _fail(name, CLOSED, "closed", str(gone), {}, as_json)
-    except (BridgeGone, SidekicksError, OSError) as problem:
+    except SidekicksError as problem:
+        return _fail(name, FAILED, problem.code, problem.message, problem.details, as_json)
+    except (BridgeGone, OSError) as problem:
         return _fail(name, FAILED, "bridgeGone", str(problem), {}, as_json)
     except KeyboardInterrupt:
         return 130
@@ -284,7 +286,10 @@ def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
     if name == "unregister":
         from sidekicks_bridge.mail.signing import key_path
 
-        os.unlink(key_path(folder, who))
+        try:
+            os.unlink(key_path(folder, who))
+        except FileNotFoundError:
+            pass  # somebody else was as quick
     return result
 
 

@@ -103,8 +103,8 @@ class Callers:
     def _check(self, method: str, params: MailRequest, key: str, name: str) -> MailOrigin:
         auth = params.auth
         assert auth is not None
-        if not 0 < len(auth.nonce) <= _MOST_NONCE:
-            raise SidekicksError("invalidParams", f"A nonce has 1 to {_MOST_NONCE} characters.")
+        if not (0 < len(auth.nonce) <= _MOST_NONCE and auth.nonce.isascii() and auth.nonce.isprintable()):
+            raise SidekicksError("invalidParams", f"A nonce has 1 to {_MOST_NONCE} printable ASCII characters.")
         try:
             signed_at = seconds(auth.time)
         except ValueError as problem:

@@ -68,6 +68,12 @@ class Mail:
             await self.transcript.load()
             await self.transcript.run()
 
+    async def stop(self) -> None:
+        """The bridge ends: the transcript rests, and leases are written as they stand."""
+        if self.transcript is not None:
+            self.transcript.stop()
+        await self.registry.save()
+
     async def sweep(self) -> None:
         """Take peers whose lease ran out from their rooms; runs until cancelled."""
         while True:

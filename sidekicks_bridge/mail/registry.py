@@ -41,8 +41,8 @@ class Peer(msgspec.Struct, kw_only=True):
 def seconds(time: str) -> float:
     """An RFC 3339 time as seconds since 1970. Raises ValueError."""
     parsed = datetime.fromisoformat(time)
-    if parsed.tzinfo is None:
-        raise ValueError("a time without its zone")
+    if parsed.tzinfo is None or time[10:11] != "T":  # Python takes any character there, a line's end too
+        raise ValueError("a time without its zone, or without the T")
     return parsed.timestamp()
 
 
