@@ -160,6 +160,14 @@ def test_the_page_names_every_update() -> None:
     assert type(session_update({"sessionUpdate": "compaction_update"})).__name__ == "OtherUpdate"
 
 
+def test_the_page_names_what_is_not_used() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "sidekicks_bridge" / "agents").glob("*.py"))
+    unused = PAGE.partition("\nNot used: ")[2].partition("\n\n")[0]
+    names = re.findall(r"`([\w/*]+)`", unused)
+    assert names == ["session/fork", "providers/*", "nes/*", "document/*", "additionalDirectories"]
+    assert [name for name in names if name.rstrip("*") in sources] == []
+
+
 @pytest.mark.anyio
 async def test_what_is_not_served_is_refused_in_words(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
