@@ -1,41 +1,71 @@
-"""Where things lie: the user's configuration folder, a configuration's data folder. Knows places, makes nothing."""
+"""Where things lie: the user's configuration folder, a configuration's data folder. Knows places, makes nothing.
+
+What a mail verb asks for is a string: to import `pathlib`, or OpenSSL for one digest, takes as long as starting Python.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCK_NAME = "bridge.lock"
+
+
+def user_config_folder() -> str:
+    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's)."""
+    if base := os.environ.get("XDG_CONFIG_HOME"):
+        return os.path.join(base, "sidekicks")
+    home = _home()
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support", "sidekicks")
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("APPDATA", os.path.join(home, "AppData", "Roaming")), "sidekicks")
+    return os.path.join(home, ".config", "sidekicks")
+
+
+def _home() -> str:
+    home = os.path.expanduser("~")
+    if home == "~":
+        raise RuntimeError("The home folder is not known: set HOME.")
+    return home
 
 
 def user_config_dir() -> Path:
-    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's)."""
-    if base := os.environ.get("XDG_CONFIG_HOME"):
-        return Path(base) / "sidekicks"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "sidekicks"
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "sidekicks"
-    return Path.home() / ".config" / "sidekicks"
+    """`user_config_folder` as a path."""
+    return _path(user_config_folder())
+
+
+def default_config_file() -> str:
+    """The user's configuration file: the only one that is created when it is missing."""
+    return os.path.join(user_config_folder(), "config.yaml")
 
 
 def default_config_path() -> Path:
-    """The user's configuration file: the only one that is created when it is missing."""
-    return user_config_dir() / "config.yaml"
+    """`default_config_file` as a path."""
+    return _path(default_config_file())
 
 
-def data_dir(config_path: Path) -> Path:
+def data_folder(config_path: str | os.PathLike[str]) -> str:
     """The folder that holds the history of the configuration at the absolute ``config_path`` (design: Storage).
 
     One file has one history, whatever links lead to it: else two bridges would own what is one.
     """
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(config_path))).hexdigest()[:16]
-    return user_config_dir() / "data" / digest
+    digest = _sha256(os.fsencode(os.path.realpath(config_path)))[:16]
+    return os.path.join(user_config_folder(), "data", digest)
+
+
+def data_dir(config_path: str | os.PathLike[str]) -> Path:
+    """`data_folder` as a path."""
+    return _path(data_folder(config_path))
 
 
 def lock_path(folder: Path) -> Path:
     """The lock file of a data folder."""
-    return folder / "bridge.lock"
+    return folder / LOCK_NAME
 
 
 def trusted_folders_path() -> Path:
@@ -46,3 +76,20 @@ def trusted_folders_path() -> Path:
 def preferences_path() -> Path:
     """The preferences shared by all configurations."""
     return user_config_dir() / "preferences.json"
+
+
+def _path(written: str) -> Path:
+    from pathlib import Path
+
+    return Path(written)
+
+
+def _sha256(data: bytes) -> str:
+    """By Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
+    for module in ("_sha2", "_sha256", "hashlib"):
+        try:
+            digest: str = __import__(module).sha256(data).hexdigest()
+        except (ImportError, AttributeError):
+            continue
+        return digest
+    raise ImportError("this Python has no SHA-256")

@@ -111,7 +111,8 @@ def history(path: Path) -> list[Finding]:
                 name="orphan",
                 status="warning",
                 text=f"{orphan.folder} ({mebibytes(orphan.bytes)}) belongs to {orphan.config_path}, which is gone",
-                todo=f"Put {orphan.config_path} back to use it again, or remove {orphan.folder}.",
+                todo=f"`sidekicks data adopt {orphan.folder}` gives it to this configuration; "
+                f"or put {orphan.config_path} back, or remove the folder.",
             )
         )
     return found

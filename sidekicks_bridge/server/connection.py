@@ -97,6 +97,9 @@ class Connection:
         request_id = message.get("id")
         if method is None:
             self._answered(message)
+        elif self.ended.is_set():
+            if request_id is not None:
+                self._send_error(request_id, errors.error_of(SidekicksError("shuttingDown", "The bridge is ending.")))
         elif method == "exit":
             self.ended.set()
         elif method == "$/cancelRequest":

@@ -75,7 +75,10 @@ class Documents:
         return next((channel for channel in here if channel.state.stored.root == folder), here[0] if here else None)
 
     def complete(self, params: lsp.CompletionParams) -> dict[str, Any]:
-        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire."""
+        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire.
+
+        An empty one is incomplete, or some editors would ask no more when a slip is mended or commands are announced.
+        """
         bridge = self._connection.ready_bridge
         if bridge is None:
             return {"isIncomplete": True, "items": []}
@@ -88,7 +91,8 @@ class Documents:
         items = MessageRequests(bridge).suggest(channel, text, offset)
         if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
             bridge.spawn(prepare, channel, self._connection.folder)
-        return {"isIncomplete": False, "items": completion_items(items, lambda at: _client_position(document, at))}
+        found = completion_items(items, lambda at: _client_position(document, at))
+        return {"isIncomplete": not found, "items": found}
 
     def _open(self, uri: str) -> TextDocument | None:
         """The document, if the editor has opened it; pygls would read any other one from the disk."""

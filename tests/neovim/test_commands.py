@@ -175,7 +175,21 @@ def test_an_unknown_verb_is_named(desk: Desk) -> None:
     editor.until(lambda: told(editor) == "Sidekicks: There is no :Sidekicks renam. Did you mean rename?", "the refusal")
 
 
-def test_the_doctor_is_the_health_check_until_there_is_one(desk: Desk) -> None:
+def test_the_doctor_tries_everything_out(desk: Desk) -> None:
     editor = desk.open()
     run(editor, "doctor")
-    editor.wait_for("sidekicks:")
+    report = editor.until(
+        lambda: (text := "\n".join(editor.lua("return vim.fn.getline(1, '$')"))) and "[Process exited" in text and text,
+        "the end of the report",
+        60,
+    )
+    assert editor.lua("return vim.bo.buftype") == "terminal"
+    for name in ("alice", "bob", "carol"):
+        assert f"✓ agent {name}: " in report
+
+
+def test_without_a_bridge_the_doctor_is_the_health_check(desk: Desk) -> None:
+    editor = desk.open(settings={"cmd": ["no-such-sidekicks", "serve"]})
+    run(editor, "doctor")
+    editor.wait_for("no-such-sidekicks")
+    assert editor.lua("return vim.bo.filetype") == "checkhealth"

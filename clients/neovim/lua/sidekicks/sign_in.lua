@@ -6,19 +6,14 @@ local text = require('sidekicks.text')
 
 local M = {}
 
---- Runs a command in a terminal of its own, which goes when the command has ended well.
+--- Runs the agent's own command; its terminal goes when it has ended well.
 ---@param command sidekicks.TerminalCommand
 ---@param done fun()
 local function run(command, done)
-  vim.cmd('silent botright new')
-  local win, buf = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
-  vim.wo[win].winfixbuf, vim.wo[win].winfixheight = false, false
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.fn.jobstart(vim.list_extend({ command.command }, command.args), {
-    term = true,
+  require('sidekicks.terminal').run(vim.list_extend({ command.command }, command.args), {
     cwd = command.cwd,
-    env = next(command.env) and command.env or nil,
-    on_exit = vim.schedule_wrap(function(_, code)
+    env = command.env,
+    on_exit = function(code, win)
       if code ~= 0 then
         log.warn(('%s ended with code %d; nothing was signed in.'):format(vim.fs.basename(command.command), code))
         return
@@ -27,7 +22,7 @@ local function run(command, done)
         vim.api.nvim_win_close(win, true)
       end
       done()
-    end),
+    end,
   })
   vim.cmd.startinsert()
 end

@@ -1,8 +1,8 @@
 /** What a suite of tests plays in: a bed and a window of its own, in the VS Code and the browser that all share. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, suite, type TestContext } from "node:test";
-import type { Frame, Locator } from "playwright-core";
+import { after, afterEach, before, suite } from "node:test";
+import type { Frame } from "playwright-core";
 import { Bed, type BedOptions } from "./bed.ts";
 import { ROOT } from "./server.ts";
 import { end, sharedBrowser, sharedServer } from "./shared.ts";
@@ -33,7 +33,7 @@ export function scene(name: string, options: BedOptions, tests: (scene: Scene) =
       made.window = await made.open();
       made.chat = await made.window.chat();
     });
-    afterEach((context) => picture(context as TestContext, made.window));
+    afterEach((context) => picture(context as unknown as Ended, made.window));
     after(async () => {
       const begun: Partial<Scene> = made; // less, if opening it failed
       await begun.window?.close();
@@ -43,31 +43,17 @@ export function scene(name: string, options: BedOptions, tests: (scene: Scene) =
   });
 }
 
+/** What node's runner says of a test that has ended; its types lack it. */
+interface Ended {
+  name: string;
+  passed: boolean;
+}
+
 /** How the window looked when a test failed, for who reads the log. */
-async function picture(context: TestContext, window: Window): Promise<void> {
+async function picture(context: Ended, window: Window): Promise<void> {
   if (context.passed) return;
   mkdirSync(FAILURES, { recursive: true });
   const path = join(FAILURES, `${context.name.replace(/\W+/g, "-").slice(0, 80)}.png`);
   await window.page.screenshot({ path });
   console.error(`The window then: ${path}`);
-}
-
-/** Wait until something holds; fails with what was seen last. */
-export async function until<T>(
-  see: () => Promise<T> | T,
-  holds: (seen: T) => boolean,
-  milliseconds = 30_000,
-): Promise<T> {
-  const end = Date.now() + milliseconds;
-  for (;;) {
-    const seen = await see();
-    if (holds(seen)) return seen;
-    if (Date.now() > end) throw new Error(`It did not come to hold: ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** The newest finished answer with this text. */
-export function answer(chat: Frame, text: string | RegExp): Locator {
-  return chat.locator(".message.by-agent.finished", { hasText: text }).last();
 }

@@ -31,7 +31,7 @@ export async function launch(width = 1400, height = 900, scale = 1): Promise<Bro
   const launched = await chromium.launch({ executablePath: browserPath(), headless: true, args: FLAGS });
   const context = await launched.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(Number(process.env["PATIENCE"] ?? 30_000));
   return context;
 }
 
