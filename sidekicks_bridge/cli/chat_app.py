@@ -180,7 +180,7 @@ class ChatApp:
     def send(self) -> None:
         """Send what stands in the composer."""
         self.attachment.want()
-        if self.model.channel is None or not self.composer.text.strip():
+        if self.model.channel is None or not (self.composer.text.strip() or self.files.waiting):
             return
         if self.questions.root is not None:
             self.questions.other_root()

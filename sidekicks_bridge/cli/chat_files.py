@@ -21,6 +21,11 @@ class ChatFiles:
         self._app = app
         self._files: list[Attachment] = []
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there are any."""
+        return bool(self._files)
+
     def take(self) -> list[Attachment]:
         """All of them; none is left."""
         files, self._files = self._files, []
