@@ -109,6 +109,7 @@ Script
     !no-answer                      the prompt is never answered
     !crash [CODE]                   lines on stderr, then the end; -9 kills itself
     !lose-session                   after the answer it does not know the session any more
+    !leave [CODE]                   ends as soon as it has answered
     !garbage                        lines that are no JSON objects
     !stderr BYTES                   noise without a newline
     !stderr-say TEXT                a line
