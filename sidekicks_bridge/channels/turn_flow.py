@@ -112,7 +112,7 @@ class TurnFlow:
         try:
             return await session.prompt(blocks)
         except SidekicksError as error:
-            if turn.cancelled or not _never_heard(error, session, turn):
+            if turn.cancelled or not _never_heard(error, turn):
                 raise
         # Once more, in another session.
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
@@ -374,11 +374,11 @@ def _writer(message: Message) -> str:
     return f"{message.author.name} (not the user)" if message.author.kind in ("agent", "peer") else THE_USER
 
 
-def _never_heard(error: SidekicksError, session: Session, turn: PendingTurn) -> bool:
+def _never_heard(error: SidekicksError, turn: PendingTurn) -> bool:
     """Whether the agent cannot have heard the prompt: it had lost the session, or had just ended by itself."""
     if error.code == "agentExited":
         return error.details.get("exitCode") == 0 and turn.answer is not None and not turn.answer.message.parts
-    return error.code == "turnFailed" and not session.live
+    return error.details.get("sessionGone") is True
 
 
 def _no_text(agent: str, reason: str) -> str:
