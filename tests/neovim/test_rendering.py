@@ -72,6 +72,21 @@ def test_thoughts_are_folded(chat: Chat) -> None:
     assert closed_folds(chat) == ["∴ First I look."]
 
 
+def test_a_thought_that_grows_stays_folded_or_open(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !think First.\\nThen !hold more !think \\smore. !hold open !think \\sAnd more.\\nLast. !say Done.")
+    chat.heard("  Then")
+    desk.box.gates.open("more")
+    chat.heard("  Then more.")
+    assert closed_folds(chat) == ["∴ First."]
+    chat.editor.wait_for("∴ First.  ⋯ 1")
+    chat.up()
+    chat.find("First.")
+    chat.editor.keys("zo")
+    desk.box.gates.open("open")
+    chat.heard("  Last.\n\nDone.")
+    assert closed_folds(chat) == []
+
+
 def test_a_tool_call_shows_status_places_and_change(desk: Desk, chat: Chat) -> None:
     notes = desk.box.workspace / "notes.md"
     notes.write_text("one\nTWO\nthree\n", encoding="utf-8")

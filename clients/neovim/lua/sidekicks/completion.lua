@@ -58,7 +58,12 @@ function M.attach(buf, lsp)
   end
   letters_trigger(lsp)
   vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
-  vim.lsp.completion.enable(true, lsp.id, buf, { autotrigger = true })
+  vim.lsp.completion.enable(true, lsp.id, buf, {
+    autotrigger = true,
+    convert = function()
+      return { kind = '' } -- the sign tells agents and commands apart
+    end,
+  })
   vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
     buffer = buf,
     callback = function(event)
