@@ -80,7 +80,7 @@ def test_a_thought_that_grows_stays_folded_or_open(desk: Desk, chat: Chat) -> No
     assert closed_folds(chat) == ["∴ First."]
     chat.editor.wait_for("∴ First.  ⋯ 1")
     chat.up()
-    chat.find("First.")
+    chat.find("∴ First.")
     chat.editor.keys("zo")
     desk.box.gates.open("open")
     chat.heard("  Last.\n\nDone.")
