@@ -45,8 +45,9 @@ test-long: $(VENV)/.dev ## run the tests that take minutes
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
 	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
-test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route')
+test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route'; AGAIN=1: what failed)
 	$(VSCODE)/scripts/tools.sh all
+	@$(if $(AGAIN),,rm -rf .build/vscode/e2e.json .build/vscode/failures)
 	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS)
 
 test-vscode-here: # for `make test` on a developer's machine

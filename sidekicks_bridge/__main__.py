@@ -5,13 +5,17 @@ Owns the table of words. It must stay free to import: the hot verbs start in mil
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 if not __package__:  # started by its path (see `cli.spawn`): make the package importable wherever it lies
     sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
 
+from sidekicks_bridge.paths import NoHomeError
+
 _USAGE_ERROR = 64
+_FAILED = 1
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
@@ -58,6 +62,29 @@ _OLD = ("send", "await", "await-any", "session", "room_create", "tunnel", "close
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that ``argv`` (without the program's name) names; answers its exit code."""
+    _open_streams()
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read what we print has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing complains at the end
+        return _FAILED
+    except NoHomeError as problem:
+        sys.stderr.write(f"sidekicks: {problem}\n")
+        return _FAILED
+    return code
+
+
+def _open_streams() -> None:
+    """A standard stream that was closed becomes the null device: else the next file we open would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)  # the lowest free descriptor: the one that is missing
+            os.set_inheritable(nothing, True)
+            setattr(sys, name, os.fdopen(nothing, mode, encoding="utf-8", errors="replace"))
+
+
+def _run(argv: list[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     word = words[0] if words else "help"
     if word in ("help", "-h", "--help"):

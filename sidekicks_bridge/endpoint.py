@@ -38,12 +38,21 @@ def socket_path(folder: Path) -> Path | None:
 
     name = f"{folder.name}.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    places = [Path(runtime) / "sidekicks" / name] if runtime else []
+    places = [Path(runtime) / "sidekicks" / name] if runtime and Path(runtime).is_absolute() else []
     places += [folder / "bridge.sock", Path(_temporary()) / f"sidekicks-{os.getuid()}" / name]
     for place in places:
-        if len(os.fsencode(place)) < MAX_PATH and _private(place.parent):
+        if len(os.fsencode(place)) < MAX_PATH and _private(place.parent) and not place.is_dir():
             return place
     return None
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file lies at ``path``; None: there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _temporary() -> str:

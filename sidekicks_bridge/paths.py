@@ -15,22 +15,33 @@ if TYPE_CHECKING:
 LOCK_NAME = "bridge.lock"
 
 
+class NoHomeError(Exception):
+    """Nobody says where the user's folder is: no HOME, and the user is not in the system's list."""
+
+    def __init__(self) -> None:
+        super().__init__("Your home folder is not known: set HOME, or XDG_CONFIG_HOME to an absolute path.")
+
+
 def user_config_folder() -> str:
-    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's)."""
-    if base := os.environ.get("XDG_CONFIG_HOME"):
+    """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's).
+
+    A relative one is ignored, as its specification wants: it would be another place for each folder one works in.
+    """
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(base):
         return os.path.join(base, "sidekicks")
-    home = _home()
     if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support", "sidekicks")
+        return os.path.join(_home(), "Library", "Application Support", "sidekicks")
     if sys.platform == "win32":
-        return os.path.join(os.environ.get("APPDATA", os.path.join(home, "AppData", "Roaming")), "sidekicks")
-    return os.path.join(home, ".config", "sidekicks")
+        roaming = os.environ.get("APPDATA") or os.path.join(_home(), "AppData", "Roaming")
+        return os.path.join(roaming, "sidekicks")
+    return os.path.join(_home(), ".config", "sidekicks")
 
 
 def _home() -> str:
     home = os.path.expanduser("~")
     if home == "~":
-        raise RuntimeError("The home folder is not known: set HOME.")
+        raise NoHomeError
     return home
 
 

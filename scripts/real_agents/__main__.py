@@ -18,6 +18,7 @@ import anyio
 from scripts.real_agents import checks
 from scripts.real_agents.agents import FIVE, OLDER, Place, RealAgent
 from scripts.real_agents.model import ScriptedModel, scripted_model
+from scripts.real_agents.record import record
 from scripts.real_agents.report import PAGE, Row, page
 from scripts.real_agents.talk import Desk, Finding
 from tests.support.client import RefusedError
@@ -52,7 +53,8 @@ def main(argv: list[str]) -> int:
     with scripted_model() as model:
         bench = Bench(model, folder)
         if given.record:
-            return max(bench.record(agent, Path(given.record)) for agent in agents)
+            into = Path(given.record).resolve()
+            return max(record(bench.box([agent], agent.name), agent.name, folder, into) for agent in agents)
         anyio.run(bench.run, agents, wanted)
     if given.write:
         PAGE.write_text(page(agents, bench.rows, f"{platform.system()}, {platform.machine()}"), encoding="utf-8")
@@ -86,21 +88,6 @@ class Bench:
             await self._one(agent, wanted)
         if TOGETHER in wanted and len(agents) > 1:
             await self._together(agents)
-
-    def record(self, agent: RealAgent, into: Path) -> int:
-        """Keep a short conversation of one agent, as the replay tests want it; the doctor's exit code."""
-        box = self.box([agent], agent.name)
-        prompts = ["hello", "@@shell: echo hi > greeting.txt; cat greeting.txt"]
-        return subprocess.run(
-            [
-                *(*box.command("doctor"), "--record", str(into / f"{agent.name}.jsonl"), "--allow", "once"),
-                *(word for prompt in prompts for word in ("--prompt", prompt)),
-                agent.name,
-            ],
-            cwd=box.workspace,
-            env={**box.environment(), "HOME": str(self.folder)},  # what lies in there is recorded as /home/user
-            check=False,
-        ).returncode
 
     async def _one(self, agent: RealAgent, wanted: list[str]) -> None:
         box = self.box([agent], agent.name)

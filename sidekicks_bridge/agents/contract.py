@@ -150,10 +150,14 @@ class AgentSink(Protocol):
 
 
 class PromptResult(msgspec.Struct, frozen=True):
-    """How a turn ended: ACP's stop reason (an unknown one becomes `end_turn`) and usage if the agent gave it."""
+    """How a turn ended: ACP's stop reason (an unknown one becomes `end_turn`) and usage if the agent gave it.
+
+    ``sent``: whether the agent was given the prompt at all.
+    """
 
     stop_reason: str
     usage: Usage | None = None
+    sent: bool = True
 
 
 class Session(Protocol):

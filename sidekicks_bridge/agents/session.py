@@ -183,7 +183,7 @@ class AcpSession:
     async def prompt(self, blocks: list[dict[str, Any]]) -> PromptResult:
         """Run one turn; see the contract."""
         if self._cancelled_early:
-            return PromptResult("cancelled")
+            return PromptResult("cancelled", sent=False)
         if self._turn is not None:
             raise SidekicksError("turnFailed", f"Agent {self._agent} is still answering here. Wait, or cancel.")
         self._turn, self._cancelled, self._usage, self.prompted = anyio.CancelScope(), False, None, True

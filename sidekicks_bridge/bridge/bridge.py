@@ -24,6 +24,7 @@ from sidekicks_bridge.channels.journal import Journal
 from sidekicks_bridge.clock import SystemClock
 from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.mail.office import Mail
+from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import (
     AgentLog,
     AgentStateChanged,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import AgentState, Channel, Message, Permission
+    from sidekicks_bridge.store.contract import Store
 
 _log = logging.getLogger(__name__)
 CLOSE_SECONDS = 1.8
@@ -75,20 +77,34 @@ class Bridge:
 
     async def start(self) -> None:
         """Read the configuration, open the store, load the channels. Starts no agent."""
-        from sidekicks_bridge.agents.errands import Errands
-        from sidekicks_bridge.agents.manager import AgentManager
-        from sidekicks_bridge.store.open import (
-            memory_store,
-            open_channel_preferences,
-            open_global_preferences,
-            open_store,
-        )
+        from sidekicks_bridge.store.open import memory_store, open_global_preferences, open_store
 
         path = self.configuration.path
         await self.configuration.reload()
-        self.store = memory_store(self._reason) if self._reason else await open_store(path, held=self._held)
-        self.preferences = await open_channel_preferences(path, self.store)
         self.recent = await open_global_preferences()
+        try:
+            await self._load(memory_store(self._reason) if self._reason else await open_store(path, held=self._held))
+        except SidekicksError as damage:
+            if damage.code != "storeUnavailable" or not self.store.persistent:
+                raise
+            await self.store.close()
+            await self._load(memory_store(damage.message))
+        self.spawn(self.directory.run)
+        self.spawn(self.journal.retry)
+        self.spawn(self.overview.run)
+        await self.directory.declare(self.configuration.current.channels)
+        self.recent.note_recent(str(path), self.clock.now())
+        self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
+
+    async def _load(self, store: Store) -> None:
+        """Put everything together on a store. Raises storeUnavailable when what it holds cannot be read."""
+        from sidekicks_bridge.agents.errands import Errands
+        from sidekicks_bridge.agents.manager import AgentManager
+        from sidekicks_bridge.store.open import open_channel_preferences
+
+        path = self.configuration.path
+        self.store = store
+        self.preferences = await open_channel_preferences(path, self.store)
         self.journal = Journal(self.store, self._storage_changed)
         self.announced = AnnouncedCommands(self.journal)
         await self.announced.load(self.store)
@@ -122,12 +138,6 @@ class Bridge:
         await self.mail.load()
         self._tell_taken_names()
         await self.directory.load()
-        self.spawn(self.directory.run)
-        self.spawn(self.journal.retry)
-        self.spawn(self.overview.run)
-        await self.directory.declare(self.configuration.current.channels)
-        self.recent.note_recent(str(path), self.clock.now())
-        self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
 
     def run_in_background(self) -> None:
         """What may begin after the first client has its answers: watching the file, forgetting old prompts."""

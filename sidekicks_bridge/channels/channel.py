@@ -24,7 +24,7 @@ from sidekicks_bridge.protocol.events import MessageUpdated
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import MessagePage, OpenedChannel
 from sidekicks_bridge.protocol.types import Author, Message
-from sidekicks_bridge.store.contract import PutMessage, PutTurn
+from sidekicks_bridge.store.contract import DeleteChannel, DeleteMember, PutMessage, PutTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,20 +324,35 @@ class Channel:
         if not self.permissions.waiting(running.answer):
             self.flow.set_state(running, "tool")
 
-    async def cancel_all(self) -> None:
-        """Cancel every turn here, and every question."""
-        await self.inbox.call(self._cancel_all)
+    async def delete(self) -> None:
+        """End, with every turn and question here, and delete the history. Raises storeUnavailable."""
+        await self.inbox.call(self._delete)
 
-    async def _cancel_all(self) -> None:
+    async def _delete(self) -> None:
         await self.flow.cancel(list(self.state.turns))
         self.permissions.cancel_every()
+        # In the channel's own step, so that nothing of it is written after this.
+        await self.state.env.journal.write(DeleteChannel(self.id), self.sent.forget())
+        self.sessions.forget_all()
+        self._end(SidekicksError("channelNotFound", f"{self.state.title} was deleted.", {"channelId": self.id}))
 
     async def end_turns_of(self, agent: str) -> None:
-        """Cancel every turn of an agent here: it was removed or stopped."""
+        """Cancel every turn of an agent here: it was stopped."""
         await self.inbox.call(self._end_turns_of, agent)
 
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
+
+    async def remove(self, agent: str) -> None:
+        """End a membership: the agent's turns here are cancelled, its session closed."""
+        await self.inbox.call(self._remove, agent)
+
+    async def _remove(self, agent: str) -> None:
+        await self._end_turns_of(agent)
+        self.sessions.forget(agent)
+        self.state.members.pop(agent, None)
+        await self.state.env.journal.keep(DeleteMember(self.id, agent))
+        self.state.env.channel_changed()
 
     def update(self, agent: str, update: SessionUpdate) -> None:
         """An agent's session here said something."""
@@ -370,11 +385,11 @@ class Channel:
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
         await self.inbox.call(self._interrupt)
-        self.end()
+        self._end(SidekicksError("shuttingDown", "The bridge is stopping."))
 
-    def end(self) -> None:
+    def _end(self, why: SidekicksError) -> None:
         """Take no more."""
-        self.inbox.close()
+        self.inbox.close(why)
         for turn in self.state.turns:
             turn.over.set()
 

@@ -14,8 +14,6 @@ from sidekicks_bridge.channels.recovery import recover
 from sidekicks_bridge.names import fold, name_problem
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store.contract import (
-    DeleteChannel,
-    DeleteMember,
     PutChannel,
     PutMember,
     PutValue,
@@ -257,10 +255,7 @@ class Directory:
                 f"Deleting {channel.state.title} deletes its history. {kept}Repeat {wanted!r} in `confirm` to do it.",
                 {"confirm": wanted},
             )
-        await channel.cancel_all()
-        await self._env.journal.write(DeleteChannel(channel.id), channel.sent.forget())
-        channel.sessions.forget_all()
-        channel.end()
+        await channel.delete()
         del self._channels[channel.id]
         self._pairs.pop(frozenset(map(fold, stored.peers)), None)
         self._env.channel_changed()
@@ -284,14 +279,7 @@ class Directory:
         name = next((member for member in channel.state.members if fold(member) == fold(agent)), None)
         if name is None or channel.state.stored.kind != "named":
             raise SidekicksError("notMember", f"@{agent} is not a member of {channel.state.title}.", {"agent": agent})
-        await channel.end_turns_of(name)
-        await channel.inbox.call(self._remove, channel, name)
-
-    async def _remove(self, channel: Channel, agent: str) -> None:
-        channel.sessions.forget(agent)
-        channel.state.members.pop(agent, None)
-        await self._env.journal.keep(DeleteMember(channel.id, agent))
-        self._env.channel_changed()
+        await channel.remove(name)
 
     # ── rules ────────────────────────────────────────────────────────────────────────────────────────────────────
 

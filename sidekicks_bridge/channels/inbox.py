@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -25,35 +27,40 @@ class Inbox:
     def __init__(self) -> None:
         self._items: deque[tuple[Callable[..., Any], tuple[Any, ...], asyncio.Future[Any] | None]] = deque()
         self._arrived = asyncio.Event()
-        self._closed = False
+        self._end: SidekicksError | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more."""
+        return self._end is not None
 
     def cast(self, handler: Callable[..., None], *args: object) -> None:
         """Have the owner run a synchronous handler; nothing is answered. After `close` nothing happens."""
-        if not self._closed:
+        if not self.closed:
             self._items.append((handler, args, None))
             self._arrived.set()
 
     async def call(self, handler: Callable[..., Awaitable[T]], *args: object) -> T:
-        """Have the owner run an asynchronous handler and wait for its result. Raises shuttingDown after `close`."""
-        if self._closed:
-            raise SidekicksError("shuttingDown", "The channel is closed: the bridge is stopping or it was deleted.")
+        """Have the owner run an asynchronous handler and wait for its result. After `close` raises why."""
+        if self._end is not None:
+            raise self._end
         reply: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._items.append((handler, args, reply))
         self._arrived.set()
         return await reply
 
-    def close(self) -> None:
-        """Take no more; calls that still wait are answered with shuttingDown."""
-        self._closed = True
+    def close(self, why: SidekicksError) -> None:
+        """Take no more; calls that still wait fail with ``why``, as later ones do."""
+        self._end = why
         for _, _, reply in self._items:
             if reply is not None:
-                _fail(reply, SidekicksError("shuttingDown", "The channel was closed before it came to this."))
+                _fail(reply, why)
         self._items.clear()
         self._arrived.set()
 
     async def serve(self, idle: Callable[[], float | None], on_idle: Callable[[], Awaitable[None]]) -> None:
         """Handle commands, one at a time, until closed. After ``idle()`` seconds without any, run ``on_idle``."""
-        while not self._closed:
+        while not self.closed:
             if not self._items:
                 self._arrived.clear()
                 if not await _within(idle(), self._arrived):
@@ -61,9 +68,16 @@ class Inbox:
                 continue
             handler, args, reply = self._items.popleft()
             if reply is None:
-                handler(*args)
+                _contained(handler, args)
             else:
                 await _answer(reply, handler, args)
+
+
+def _contained(handler: Callable[..., None], args: tuple[Any, ...]) -> None:
+    try:
+        handler(*args)
+    except Exception:  # one command's failure is contained: the owner lives on
+        _log.exception("a command failed: %s", getattr(handler, "__qualname__", handler))
 
 
 async def _within(seconds: float | None, event: asyncio.Event) -> bool:

@@ -47,10 +47,12 @@ class Journal:
 
     async def write(self, *changes: Change) -> None:
         """Write now; raises storeUnavailable (and keeps nothing) when the disk refuses."""
-        waiting = list(self._waiting)
+        waiting, kept = list(self._waiting), self._store.persistent
         await self._store.write(*waiting, *changes)
         if waiting:
-            del self._waiting[: len(waiting)]
+            written = {id(change) for change in waiting}  # others may have written or added some meanwhile
+            self._waiting = [change for change in self._waiting if id(change) not in written]
+        if waiting or self._store.persistent != kept:
             self._on_state(self.state)
 
     async def keep(self, *changes: Change) -> None:

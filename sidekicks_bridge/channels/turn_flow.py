@@ -102,8 +102,8 @@ class TurnFlow:
         """Have the turn finished; a channel that was closed meanwhile has done so itself."""
         try:
             await self._inbox.call(self._finish, turn, result, error)
-        except SidekicksError as closed:
-            if closed.code != "shuttingDown":
+        except SidekicksError:
+            if not self._inbox.closed:
                 raise
 
     async def _converse(self, turn: PendingTurn, lease: Lease) -> PromptResult:
@@ -232,6 +232,7 @@ class TurnFlow:
         blocks = session.blocks(text, message.attachments)
         origin = "fresh" if member.fresh else present.origin
         present.origin = "resumed"
+        turn.before = (member.cursor, member.heard, member.fresh)
         if turn.command is None:
             member.cursor, member.heard, member.fresh = state.last_seq, [], False
         elif message.seq is not None:
@@ -260,6 +261,8 @@ class TurnFlow:
         if turn.answer is None:
             await self._begin(turn)
         assert turn.answer is not None
+        if result is not None and not result.sent:
+            self._take_back(turn)
         reason = "cancelled" if turn.cancelled else result.stop_reason if result else "failed"
         failure = None if error is None or turn.cancelled else TurnError(code=error.code, message=error.message)
         if failure is not None and failure.code == "agentAuthRequired":
@@ -267,6 +270,13 @@ class TurnFlow:
         await self.end(turn, reason, failure, result.usage if result else None)
         if error is not None and error.code == "agentAuthRequired":
             self._state.env.auth_required(turn.agent, self._state.id, turn.answer.message.id, error)
+
+    def _take_back(self, turn: PendingTurn) -> None:
+        """The prompt that was handed over never left (it was cancelled just then): its session has seen nothing new."""
+        member = self._state.members.get(turn.agent)
+        session = turn.session
+        if member is not None and session is not None and turn.before and member.stored.session_id == session.id:
+            member.stored.cursor, member.stored.heard, member.stored.fresh = turn.before
 
     async def end(self, turn: PendingTurn, reason: str, failure: TurnError | None, usage: Usage | None = None) -> None:
         """Finish the turn's message; in the same step the turn leaves the list."""

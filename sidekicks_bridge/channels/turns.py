@@ -43,6 +43,8 @@ class PendingTurn:
     started_at: str | None = None
     answer: Answer | None = None
     session: Session | None = None
+    before: tuple[int, list[int], bool] | None = None
+    """What the member had seen (cursor, heard, fresh) before it was handed the prompt."""
     usage: Usage | None = None
     """As reported last; part of the message once that is finished."""
     cancelled: bool = False

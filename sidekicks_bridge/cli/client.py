@@ -255,4 +255,4 @@ def _folder_uri(folder: str) -> str:
     from urllib.parse import quote
 
     path = folder.replace(os.sep, "/")
-    return "file://" + quote(path if path.startswith("/") else "/" + path)
+    return "file://" + quote(os.fsencode(path if path.startswith("/") else "/" + path))

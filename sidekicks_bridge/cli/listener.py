@@ -188,7 +188,7 @@ class PlainListener:
     async def _answer(self, client: BridgeClient, question: Permission) -> None:
         """Answer a permission question as `--allow` says, naming it on stderr."""
         if question.about == "silence":
-            self._tell(f"{safe(question.tool_call.title)}; waiting on (Ctrl-C ends it)")
+            self._tell(f"{safe(question.tool_call.title).removesuffix('. Wait on?')}; waiting on (Ctrl-C ends it)")
             return
         kind = "allow_once" if self._allow else "reject_once"
         chosen = next((option.option_id for option in question.options if option.kind == kind), None)

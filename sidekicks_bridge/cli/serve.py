@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from sidekicks_bridge import endpoint
 from sidekicks_bridge.config.locate import Location, ensure, locate
 from sidekicks_bridge.ownership import Claim, OtherVersion, claim
+from sidekicks_bridge.paths import NoHomeError
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.server.framing import FrameReader, FramingError, frame
 
@@ -55,6 +56,8 @@ def main(argv: list[str]) -> int:
         return _refuse(first, refusal.message, refusal.code)
     except OtherVersion as refusal:
         return _refuse(first, str(refusal), "protocolMismatch")
+    except NoHomeError as refusal:
+        return _refuse(first, str(refusal), "configInvalid")
     except PermissionError as refusal:
         return _refuse(first, str(refusal), "storeUnavailable")
 
@@ -119,7 +122,7 @@ def start_logging(level: str) -> None:
 def wants_hub(path: Path) -> bool:
     """Whether the configuration says `ui.keepRunning: true`; read without a parser, since most do not say it."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError:
         return False
     return (

@@ -7,6 +7,7 @@ largest one (1 MiB) seconds, so call `load` and `parse` in a worker thread.
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -49,6 +50,8 @@ def read_text(file: Path) -> str:
 
 def _text(file: Path) -> str:
     try:
+        if not stat.S_ISREG(kind := file.stat().st_mode) and not stat.S_ISDIR(kind):
+            raise Unreadable(f"{file} is a pipe or a device; name a file that can be read again.")
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:

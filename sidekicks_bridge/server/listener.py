@@ -109,6 +109,12 @@ class Listener:
     def __init__(self, path: Path, server: asyncio.Server) -> None:
         self.path = path
         self._server = server
+        self._file = endpoint.identity(path)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the socket still lies where clients look for it: what tidies temporary folders takes sockets, too."""
+        return self._file is not None and endpoint.identity(self.path) == self._file
 
     @classmethod
     async def open(cls, path: Path, serve: Callable[[SocketClient], None]) -> Listener:
@@ -119,5 +125,7 @@ class Listener:
 
     def close(self) -> None:
         """Take no more clients."""
+        mine = self.reachable
         self._server.close()
-        self.path.unlink(missing_ok=True)
+        if mine:
+            self.path.unlink(missing_ok=True)

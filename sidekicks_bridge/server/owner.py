@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.5
 """How long the last answers may take to be written when a connection ends."""
+_SOCKET_LOOK = 2.0
+"""Seconds between two looks whether the socket is still where clients look for it."""
 _LOOKS = 20
 """How often within its idle time a hub looks whether something runs."""
 
@@ -119,6 +121,7 @@ class Owner:
                 self._listener = await self._listen()
                 async with anyio.create_task_group() as lives:
                     lives.start_soon(self._until_stopped, lives.cancel_scope)
+                    lives.start_soon(self._stay_reachable)
                     await live()
                     lives.cancel_scope.cancel()
                 self._say_goodbye()
@@ -190,6 +193,15 @@ class Owner:
         self._announce(str(place))
         self.bridge.mail_tools.socket = str(place)
         return listener
+
+    async def _stay_reachable(self) -> None:
+        """Listen anew when the socket was taken away (a log-out ends XDG_RUNTIME_DIR, a hub outlives it)."""
+        while self._listener is not None:
+            await anyio.sleep(_SOCKET_LOOK)
+            if not self._listener.reachable:
+                _log.warning("the socket %s is gone: listening anew", self._listener.path)
+                self._listener.close()
+                self._listener = await self._listen()
 
     def _announce(self, socket: str) -> None:
         """Write into the lock where further clients find us."""

@@ -138,13 +138,13 @@ def _open_database(database: Path, held: lock.Lock, notice: str | None = None) -
             journal_notice = use_journal(writer)
             schema.migrate(writer)
             reader.execute("PRAGMA query_only = ON")
+            reason = " ".join(filter(None, (notice, journal_notice))) or None
+            store = SqliteStore(writer, reader, place=str(database), reason=reason, released=held.release)
         except sqlite3.DatabaseError as problem:
             if problem.sqlite_errorcode & 0xFF not in _UNREADABLE:
                 raise
             # Before closing: that would merge the log into the damaged file and delete it.
             raise _UnreadableError(set_aside(database, "-wal", "-shm"), problem) from problem
-        reason = " ".join(filter(None, (notice, journal_notice))) or None
-        store = SqliteStore(writer, reader, place=str(database), reason=reason, released=held.release)
         undo.pop_all()
         return store
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -57,6 +58,7 @@ class SqliteStore:
         idle = search.index_some if self.search_index and not read_only else None
         self._writer = Worker(writer, "store-writer", idle, released)
         self._reader = self._writer if reader is None else Worker(reader, "store-reader")
+        self._file = _identity(place) if self.persistent else None
 
     async def write(self, *changes: Change) -> None:
         """Apply all changes in one transaction; durable when this returns.
@@ -72,6 +74,16 @@ class SqliteStore:
 
         if operations:
             await self._result(self._writer.write(apply), "write")
+            self._look_for_file()
+
+    def _look_for_file(self) -> None:
+        """SQLite writes on into a file that was deleted or replaced under it, where nobody will find it again."""
+        if self._file is not None and _identity(self._place) != self._file:
+            self._file, self.persistent = None, False
+            self.reason = (
+                f"The history {self._place} was deleted or replaced while it was in use, so nothing is kept any more. "
+                "Run `sidekicks stop` (or close every editor), then start again."
+            )
 
     async def channels(self) -> list[StoredChannel]:
         """All channels, in order of creation."""
@@ -176,7 +188,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Write what is waiting, close. Idempotent: every caller waits for the end."""
-        workers = (self._reader, self._writer) if self.persistent else (self._writer,)
+        workers = (self._writer,) if self._reader is self._writer else (self._reader, self._writer)
         if not self._closed:
             self._closed = True
             for worker in workers:
@@ -213,6 +225,14 @@ class SqliteStore:
     def _check_open(self) -> None:
         if self._closed:
             raise SidekicksError("storeClosed", "The bridge is stopping: its history is closed.")
+
+
+def _identity(place: str) -> tuple[int, int] | None:
+    try:
+        found = Path(place).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _only(rows: list[T]) -> T | None:

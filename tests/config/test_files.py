@@ -19,6 +19,7 @@ from sidekicks_bridge.config.locate import ensure, locate
 from sidekicks_bridge.config.save import write_text
 from sidekicks_bridge.config.schema import SCHEMA_FILE, config_schema_text
 from sidekicks_bridge.config.watch import signature, watch
+from sidekicks_bridge.paths import default_config_path
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ def test_who_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("workspace", f"{tmp_path}/.sidekicks.yaml"),
         ("default", f"{tmp_path}/sidekicks/config.yaml"),
     ]
+
+
+def test_a_relative_configuration_folder_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be another place, with another history, for each folder that somebody works in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "here")
+    assert default_config_path().is_absolute()
+    assert "here" not in default_config_path().parts
 
 
 def test_only_the_default_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

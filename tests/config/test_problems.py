@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -214,6 +215,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert missing.message == f"The file {tmp_path / 'none.yaml'} cannot be read: No such file or directory."
     (folder,) = load(tmp_path).problems
     assert "Is a directory" in folder.message
+
+
+def test_a_pipe_is_no_configuration(tmp_path: Path) -> None:
+    """Nobody would ever be served while the bridge waits for what comes through it."""
+    os.mkfifo(tmp_path / "pipe")
+    (problem,) = load(tmp_path / "pipe").problems
+    assert problem.message == f"{tmp_path / 'pipe'} is a pipe or a device; name a file that can be read again."
 
 
 def test_aliases_that_multiply_are_stopped_soon() -> None:

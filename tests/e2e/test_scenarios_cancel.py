@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.conditions import streaming
+from tests.support.conditions import happened, streaming
 from tests.support.room import line_of, text_of
 
 if TYPE_CHECKING:
     from tests.support.bed import Bed
+
+    JSON = dict[str, Any]
 
 pytestmark = pytest.mark.anyio
 
@@ -103,3 +105,23 @@ async def test_cancelling_nothing_is_no_error(bed: Bed) -> None:
     await room.cancel()
     await room.cancel("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert room.messages == []
+
+
+def _is_starting(params: JSON) -> bool:
+    return any(turn["state"] == "starting" for turn in params["turns"])
+
+
+async def test_a_cancel_in_the_moment_of_the_hand_over_loses_nothing(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+    await room.ask("@alice hello", by="alice")
+    words = [f"word-{number}" for number in range(8)]
+    for word in words:
+        await room.ask(f"@bob !say {word}", by="bob")
+        mark = len(bed.client.events)
+        await room.send("@alice !say too late")
+        await bed.client.until(happened("turn/changed", _is_starting, since=mark))
+        await room.cancel()
+        await room.quiet()
+    await room.ask("@alice and now?", by="alice")
+    shown = "\n".join(bed.box.prompts("alice"))
+    assert [word for word in words if shown.count(f"bob: {word}") != 1] == []

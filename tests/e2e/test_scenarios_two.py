@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from tests.support.client import RefusedError
 from tests.support.conditions import permission, posted, streaming
 from tests.support.law import comparable
 from tests.support.room import text_of
@@ -55,6 +56,25 @@ async def test_each_is_told_only_what_it_opened(bed: Bed) -> None:
         assert told == {theirs.id}
         heard = {params["channelId"] for params in bed.client.of("message/delta")}
         assert heard == {mine.id}
+
+
+async def test_both_delete_a_channel_at_once(bed: Bed) -> None:
+    room = await bed.room("alice", name="doomed-twice")
+    await room.send("!say working !hang")
+    await bed.client.until(streaming("alice", "working"))
+    async with bed.box.bridge() as other:
+        asked = [
+            (client, await client.ask("channel/delete", channelId=room.id, confirm="doomed-twice"))
+            for client in (bed.client, other, bed.client, other)
+        ]
+        refused = []
+        for client, reply in asked:
+            try:
+                await client.result(reply)
+            except RefusedError as error:
+                refused.append(error.kind)
+        assert refused == ["channelNotFound"] * 3
+    bed.client.rooms.pop(room.id)
 
 
 async def test_the_first_may_leave(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ The disk is filled for the bridge alone, by the size its files may have: that ne
 from __future__ import annotations
 
 import resource
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -160,3 +162,45 @@ async def test_a_start_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in (tmp_path / "serve.err").read_text(encoding="utf-8")
     async with box.bridge() as client:
         assert (await client.open("general")).said() == said
+
+
+async def test_a_damaged_history_is_left_alone_and_everything_runs_in_memory(tmp_path: Path) -> None:
+    """The damage lies where only loading the channels meets it."""
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        for _ in range(3):
+            await room.ask("@alice !big 20000", by="alice")
+    database = box.data / "history.db"
+    with closing(sqlite3.connect(database)) as connection:
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'members'").fetchone()
+    damaged = bytearray(database.read_bytes())
+    damaged[(root - 1) * page : root * page] = b"\xff" * page
+    database.write_bytes(damaged)
+    async with box.bridge() as client:
+        storage = (await client.state())["storage"]
+        assert storage["persistent"] is False
+        assert "damaged" in storage["reason"]
+        assert str(database) in storage["reason"]
+        room = await client.open("general")
+        await room.ask("@alice hello", by="alice")
+    assert database.read_bytes() == damaged
+
+
+# ── while it runs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_history_that_was_deleted_under_the_bridge_is_said_aloud(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("@alice hello", by="alice")
+        for file in box.data.glob("history.db*"):
+            file.unlink()
+        since = len(client.events)
+        await room.ask("@alice and now?", by="alice")
+        changed = await client.until(happened("storage/changed", since=since))
+        assert changed["persistent"] is False
+        assert "deleted or replaced" in changed["reason"]
+        assert len((await room.request("message/list"))["messages"]) == 4

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,8 +19,6 @@ from tests.support.sandbox import BridgeSandbox
 from tests.support.wire import SIDEKICKS, Wire, serving
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     JSON = dict[str, Any]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -155,6 +154,30 @@ async def test_what_an_earlier_owner_left_blocks_nobody(tmp_path: Path, content:
         told = await status(client)
         assert told["pid"] == client.process.pid
         assert told["state"]["storage"] == {"persistent": True}
+
+
+async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": ""})
+    (tmp_path / "runtime" / "sidekicks" / f"{box.data.name}.sock").mkdir(parents=True)
+    for folder in (tmp_path / "runtime").rglob("*"):
+        folder.chmod(0o700)
+    env = {"XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
+    async with serving(box, env=env) as client, serving(box, env=env) as other:
+        await client.shake_hands()
+        await other.shake_hands()
+        assert (await status(other))["pid"] == client.process.pid
+
+
+async def test_a_socket_that_was_taken_away_comes_back(tmp_path: Path) -> None:
+    """A log-out takes XDG_RUNTIME_DIR away under a bridge that goes on; so does what tidies temporary folders."""
+    box = BridgeSandbox(tmp_path, {"alice": ""})
+    async with serving(box) as client, serving(box) as other:
+        await client.shake_hands()
+        await client.alive()
+        Path(socket_of(box)).unlink()
+        await other.shake_hands()
+        told = await status(other)
+        assert (told["pid"], len(told["clients"])) == (client.process.pid, 2)
 
 
 async def test_another_protocol_version_gets_the_sentence(tmp_path: Path) -> None:

@@ -142,6 +142,24 @@ async def test_a_database_that_cannot_be_read_is_set_aside(folder: Path, garbage
     await store.close()
 
 
+async def test_a_database_damaged_where_it_is_opened_is_set_aside(folder: Path) -> None:
+    store = await open_store(CONFIG, folder=folder)
+    await store.write(PutValue("k", 1))
+    await store.close()
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'search_state'").fetchone()
+    damaged = bytearray((folder / DATABASE).read_bytes())
+    damaged[(root - 1) * size : root * size] = b"\xff" * size
+    (folder / DATABASE).write_bytes(damaged)
+    store = await open_store(CONFIG, folder=folder)
+    (aside,) = folder.glob(f"{DATABASE}.unreadable-*[0-9]")
+    assert aside.read_bytes() == damaged
+    assert store.persistent
+    assert str(aside) in (store.reason or "")
+    await store.close()
+
+
 async def test_damage_inside_is_an_error_with_a_reason_and_the_rest_goes_on(folder: Path) -> None:
     store = await open_store(CONFIG, folder=folder)
     await store.write(*(PutMessage(text_message(f"m{seq:03}", "x" * 3_000, seq=seq)) for seq in range(1, 200)))

@@ -1,7 +1,8 @@
 // The conversation in the chat view: what agents do and say, shown. Against the real bridge and real processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene(
   "The conversation",
@@ -160,6 +161,14 @@ scene(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       assert.equal(width, 0, "a long line widens the page");
+      const trick = "<img/src=x/onerror=document.body.dataset.hacked=2>\u202e";
+      await s.window.say(`@alice !tool execute ${trick} !plan ${trick} !permit ${trick} !say Tricked.`);
+      const card = s.chat.locator(".permission");
+      await card.locator(".card-title", { hasText: "<img/src=x" }).filter({ hasText: "‹U+202E›" }).waitFor();
+      await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
+      await card.getByRole("button", { name: "Allow" }).click();
+      await answer(s.chat, "Tricked.").waitFor();
+      assert.equal(await s.chat.evaluate(() => document.body.dataset["hacked"]), undefined);
       await s.window.say("@alice still here");
       await answer(s.chat, "alice heard: still here").waitFor();
     });

@@ -1,7 +1,9 @@
 // Writing: completion, the route while typing, drafts, what is attached.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import type { Locator } from "playwright-core";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene(
   "Writing",
@@ -100,6 +102,39 @@ scene(
       assert.equal(await s.chat.locator(".chips .chip").count(), 0);
       assert.match(s.bed.received("alice"), /notes\.md/);
       await s.chat.locator(".message.by-user .chip", { hasText: "other.md" }).waitFor();
+    });
+
+    test("the menus of the explorer and of an editor add files and selections", async () => {
+      const page = s.window.page;
+      const menu = (text: string): Locator =>
+        page.locator(".monaco-menu .action-label", { hasText: text }).first();
+      await page
+        .locator(".explorer-folders-view .monaco-list-row", { hasText: "other.md" })
+        .click({ button: "right" });
+      await menu("Add File to Channel").click();
+      await s.chat.locator(".chip", { hasText: /^other\.md$/ }).waitFor();
+      const editor = await s.window.openFile("notes.md");
+      await editor.locator(".view-lines").click();
+      await page.keyboard.press("Control+A");
+      await editor.locator(".view-line", { hasText: "two" }).click({ button: "right" });
+      await menu("Add Selection to Channel").click();
+      await s.chat.locator(".chip", { hasText: "notes.md:1–" }).waitFor();
+      for (const name of [/^Remove other\.md$/, /^Remove notes\.md/]) {
+        await s.chat.getByRole("button", { name }).click();
+      }
+    });
+
+    test("attachments go without words, too", async () => {
+      await s.window.openFile("notes.md");
+      await s.window.command("Sidekicks: Add File to Channel");
+      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.window.openChannel("#small");
+      assert.equal(await s.chat.locator(".chips .chip").count(), 0, "they went along to another channel");
+      await s.window.command("Sidekicks: Add File to Channel");
+      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.getByRole("button", { name: "Send (Enter)" }).click();
+      await s.chat.locator(".message.by-user .chip", { hasText: "notes.md" }).waitFor();
+      await s.window.openChannel("#general");
     });
   },
 );

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import type { Frame } from "playwright-core";
-import { answer, scene } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer } from "./support/waiting.ts";
 
 const THEMES = {
   "Dark Modern": "vscode-dark",

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import type { Locator } from "playwright-core";
-import { answer, scene } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer } from "./support/waiting.ts";
 
 scene(
   "Questions",

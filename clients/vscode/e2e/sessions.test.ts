@@ -1,7 +1,8 @@
 // Agents' sessions: options of every shape, those an agent remembers, pictures, an agent that says nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,9 +1,12 @@
-// VS Code and Neovim on one bridge: the same messages in the same order, one answer to a question, and both go on when
-// the owner of the bridge is killed.
+// VS Code and Neovim on one bridge: the same messages in the same order, one answer to a question, a draft, and all go
+// on when the owner of the bridge is killed.
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { Neovim } from "./support/neovim.ts";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene("Together with Neovim", {}, (s) => {
   let neovim: Neovim | undefined;
@@ -48,6 +51,32 @@ scene("Together with Neovim", {}, (s) => {
       (count) => count === 0,
     );
     await answer(s.chat, "permit Ask_both: allow").waitFor();
+  });
+
+  test("a window on another folder says where the channel works before anything is sent", async () => {
+    const elsewhere = join(s.bed.folder, "elsewhere");
+    mkdirSync(elsewhere);
+    s.bed.writeSettings(undefined, elsewhere);
+    const window = await s.open({ folder: elsewhere });
+    try {
+      const chat = await window.chat();
+      const banner = chat.locator(".banner.other-root", { hasText: s.bed.workspace });
+      await banner.waitFor();
+      await window.say("@alice not yet");
+      assert.equal(await chat.locator(".composer textarea").inputValue(), "@alice not yet");
+      assert.equal(await chat.locator(".message", { hasText: "not yet" }).count(), 0);
+      // What is being written there stands here, too, as nobody writes here.
+      await until(
+        () => s.chat.locator(".composer textarea").inputValue(),
+        (text) => text === "@alice not yet",
+      );
+      await banner.getByRole("button", { name: "New Channel Here" }).click();
+      await chat.locator("body[data-channel='#elsewhere']").waitFor();
+      await window.say("@alice in the new one");
+      await answer(chat, "alice heard: in the new one").waitFor();
+    } finally {
+      await window.close();
+    }
   });
 
   test("when the owner is killed both come back and go on", async () => {

@@ -1,10 +1,7 @@
-// A folder that is not trusted, a bridge that is not there, a channel of another folder.
-import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+// A folder that is not trusted, a bridge that is not there, a configuration without an agent.
 import { suite, test } from "node:test";
 import { Bed, BRIDGE } from "./support/bed.ts";
-import { answer } from "./support/scene.ts";
+import "./support/scene.ts";
 import { Server } from "./support/server.ts";
 import { sharedBrowser, sharedServer } from "./support/shared.ts";
 import { Window } from "./support/window.ts";
@@ -20,7 +17,8 @@ suite("Where nothing may be taken for granted", () => {
       await chat.locator(".banner", { hasText: "not trusted" }).waitFor();
       await chat.getByRole("button", { name: "Manage Trust" }).waitFor();
       await window.row(/Scout/).waitFor(); // nor the folder's configuration
-      await window.openChannel("@scout");
+      await window.row(/Scout/).click();
+      await window.shown("@scout");
       await window.say("run");
       await chat.locator(".message", { hasText: "not trusted" }).first().waitFor();
       await window.row(/Scout.*stopped/).waitFor();
@@ -31,25 +29,19 @@ suite("Where nothing may be taken for granted", () => {
     }
   });
 
-  test("a channel of another folder says so before anything is sent", async () => {
-    const bed = new Bed(await sharedServer());
-    const browser = await sharedBrowser();
-    const elsewhere = join(bed.folder, "elsewhere");
-    mkdirSync(elsewhere);
-    bed.writeSettings({}, elsewhere);
-    bed.sidekicks("say", "#general", "@alice here");
-    const window = await Window.open(browser, bed, { folder: elsewhere });
+  test("without an agent the list says how to come by one", async () => {
+    const bed = new Bed(await sharedServer(), { agents: {}, channels: [] });
+    const window = await Window.open(await sharedBrowser(), bed);
     try {
-      const chat = await window.chat();
-      const banner = chat.locator(".banner.other-root", { hasText: bed.workspace });
-      await banner.waitFor();
-      await window.say("@alice not yet");
-      assert.equal(await chat.locator(".composer textarea").inputValue(), "@alice not yet");
-      assert.equal(await chat.locator(".message", { hasText: "not yet" }).count(), 0);
-      await banner.getByRole("button", { name: "New Channel Here" }).click();
-      await chat.locator("body[data-channel='#elsewhere']").waitFor();
-      await window.say("@alice in the new one");
-      await answer(chat, "alice heard: in the new one").waitFor();
+      await window.chat(".composer");
+      const welcome = window.page.locator(".welcome-view-content", { hasText: "No agent is configured yet" });
+      await welcome.getByRole("button", { name: "Open Configuration" }).click();
+      await window.page.locator(".tab.active", { hasText: "sidekicks.yaml" }).waitFor();
+      await window.command("Welcome: Open Walkthrough…");
+      await window.pick("Get Started with Sidekicks").click();
+      for (const step of ["Have the bridge at hand", "Add your agents", "Ask, and ask another"]) {
+        await window.page.locator(".getting-started-step", { hasText: step }).waitFor();
+      }
     } finally {
       await window.close();
       bed.remove();
@@ -63,7 +55,7 @@ suite("Where nothing may be taken for granted", () => {
     try {
       const chat = await window.chat(".composer");
       await chat.locator(".banner", { hasText: "The bridge does not run" }).waitFor();
-      await window.row("was not found").waitFor();
+      await window.page.locator(".welcome-view-content", { hasText: "was not found" }).waitFor();
       const notice = await window.notification("does not start Sidekicks Bridge");
       for (const way of ["Open Settings", "Show Log", "Install"]) {
         await notice.getByRole("button", { name: way }).waitFor();

@@ -3,22 +3,34 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { answer, scene, until } from "./support/scene.ts";
+import { scene } from "./support/scene.ts";
+import { answer, until } from "./support/waiting.ts";
 
 scene(
   "Around the chat",
   {
     agents: { alice: ["--commands", "plan:Make a plan", "--config-options", "boolean"], bob: [] },
     files: { "notes.md": "one\ntwo\nthree\n", "draft.md": "# Title\n\n" },
-    settings: { "sidekicks.completion.documents": true },
+    settings: { "sidekicks.completion.documents": true, "sidekicks.notifications.longTurn": 0.001 },
   },
   (s) => {
     const pages = () => s.window.page;
 
+    /** Wait for the doctor's document, and close it. */
+    const doctor = async (): Promise<void> => {
+      const editor = pages().locator(".monaco-editor[data-uri^='sidekicks-view']").last();
+      await until(
+        () => editor.innerText(),
+        (text) => text.includes("owner:"),
+      );
+      await s.window.command("View: Close Editor");
+      await editor.waitFor({ state: "detached" });
+    };
+
     test("the list shows channels and agents with their state; a click on an agent opens the conversation with it", async () => {
       await s.window.row("general").waitFor();
       await s.window.row(/Alice.*stopped/).click();
-      await s.chat.locator(".nothing h2", { hasText: "@alice" }).waitFor();
+      await s.window.shown("@alice");
       await s.window.row("Direct Messages").waitFor();
       await s.window.say("hello you");
       await answer(s.chat, "alice heard: hello you").waitFor();
@@ -44,7 +56,7 @@ scene(
       await s.window.enter("ideas");
       await s.window.pick("Alice").waitFor();
       await pages().keyboard.press("Enter");
-      await s.chat.locator(".nothing h2", { hasText: "#ideas" }).waitFor();
+      await s.window.shown("#ideas");
       await s.window.command("Sidekicks: Remove Agent from Channel…");
       await s.window.pick("bob").click();
       await until(
@@ -188,11 +200,7 @@ scene(
 
     test("the doctor says how things stand", async () => {
       await s.window.command("Sidekicks: Doctor");
-      const editor = pages().locator(".monaco-editor[data-uri^='sidekicks-view']");
-      await until(
-        () => editor.last().innerText(),
-        (text) => /owner:/.test(text.replace(/\u00a0/g, " ")),
-      );
+      await doctor();
     });
 
     test("a bridge that dies comes back, and nothing typed is lost", async () => {
@@ -215,12 +223,90 @@ scene(
 
     test("a window that is loaded again shows the same conversation", async () => {
       await s.window.openChannel("#general");
-      await s.chat.locator(".composer textarea").fill("a draft");
+      const field = s.chat.locator(".composer textarea");
+      await field.fill("a draft");
+      await field.blur(); // keeps it at once
+      await s.window.command("Sidekicks: Doctor"); // whose question the bridge answers after that
+      await doctor();
       await pages().reload();
       s.chat = await s.window.chat();
       assert.equal(await s.chat.locator("body").getAttribute("data-channel"), "#general");
       await answer(s.chat, "alice heard: back again").waitFor();
       assert.equal(await s.chat.locator(".composer textarea").inputValue(), "a draft");
+    });
+
+    test("mail between agents stands under its own heading, can be read along and joined in", async () => {
+      s.bed.sidekicks("register", "ann");
+      s.bed.sidekicks("tell", "--as", "ann", "bob", "psst bob");
+      await s.window.row("Agent Mail").waitFor();
+      await s.window.row(/ann.*bob|bob.*ann/).click();
+      await s.chat
+        .locator(".message.by-peer", { hasText: "psst bob" })
+        .locator(".badge", { hasText: "by mail" })
+        .waitFor();
+      await answer(s.chat, "psst bob").waitFor();
+      await s.window.say("@bob what was that?");
+      await answer(s.chat, "what was that?").waitFor();
+    });
+
+    test("every other command of a channel and an agent does what it says", async () => {
+      await s.window.openChannel("#general");
+      await s.window.command("Sidekicks: Change Channel Description…");
+      await s.window.enter("What all should know");
+      await s.window.row("general").hover();
+      await pages().locator(".monaco-hover", { hasText: "What all should know" }).waitFor();
+      await s.window.command("Sidekicks: Restart Agent…");
+      await s.window.pick("Bob").click();
+      await s.window.row(/Bob.*ready/).waitFor();
+      await s.chat.locator(".composer textarea").focus();
+      await pages().keyboard.press("Alt+ArrowUp");
+      await s.chat.locator("body:not([data-channel='#general'])").waitFor();
+      await pages().keyboard.press("Alt+ArrowDown");
+      await s.window.shown("#general");
+      await s.window.command("Sidekicks: Add Open Editors to Channel");
+      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.getByRole("button", { name: /^Remove notes\.md$/ }).click();
+      await s.window.command("Sidekicks: Install the Bridge…");
+      await pages()
+        .locator(".terminal-tab, .single-terminal-tab, .tabs-container", {
+          hasText: "Install Sidekicks Bridge",
+        })
+        .first()
+        .waitFor();
+      await s.window.command("View: Hide Panel");
+    });
+
+    test("a long answer that ends while the window is not in front is told", async () => {
+      await s.window.openChannel("#general");
+      await s.window.say("@alice !hold meanwhile !say Long_done.");
+      await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
+      const session = await pages().context().newCDPSession(pages());
+      await session.send("Emulation.setFocusEmulationEnabled", { enabled: false });
+      const other = await pages().context().newPage();
+      await other.bringToFront();
+      await until(
+        () => pages().evaluate(() => document.hasFocus()),
+        (focused) => !focused,
+      );
+      s.bed.openGate("meanwhile");
+      await answer(s.chat, "Long_done.").waitFor();
+      const notice = await s.window.notification("@alice has answered in #general.");
+      await other.close();
+      await session.send("Emulation.setFocusEmulationEnabled", { enabled: true });
+      await notice.getByRole("button", { name: "Show" }).click();
+    });
+
+    test("the bridge is restarted by command, and its log is shown", async () => {
+      const before = s.bed.owner();
+      await s.window.command("Sidekicks: Restart Bridge");
+      await until(
+        () => s.bed.owner(),
+        (now) => now > 1 && now !== before,
+      );
+      await s.chat.locator("body[data-bridge=ready]").waitFor();
+      await s.window.command("Sidekicks: Show Log");
+      await pages().locator(".panel .view-line", { hasText: "sidekicks_bridge" }).first().waitFor();
+      await s.window.command("View: Hide Panel");
     });
   },
 );

@@ -29,6 +29,8 @@ export interface BedOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace: name → text. */
   files?: Record<string, string>;
+  /** Channels that have a history already: name → how many messages of alice's. */
+  history?: Record<string, number>;
 }
 
 /** The command that runs the bridge of this working copy. */
@@ -54,10 +56,17 @@ export class Bed {
       ...options.settings,
     };
     this.writeSettings();
+    if (options.history) this.#fill(options.history);
   }
 
-  #configuration({ agents = { alice: [], bob: [] }, builtin, channels, config }: BedOptions): object {
-    const fakes = Object.entries(agents).map(([name, words]) => ({
+  #fill(history: Record<string, number>): void {
+    const counts = Object.entries(history).map(([name, count]) => `${name}=${count}`);
+    const words = ["-m", "scripts.bench.fill", this.config, this.workspace, ...counts];
+    execFileSync(PYTHON, words, { cwd: ROOT, env: this.server.environment() });
+  }
+
+  #configuration({ agents, builtin, channels, config }: BedOptions): object {
+    const fakes = Object.entries(agents ?? { alice: [], bob: [] }).map(([name, words]) => ({
       name,
       title: name.slice(0, 1).toUpperCase() + name.slice(1),
       command: PYTHON,
@@ -78,7 +87,7 @@ export class Bed {
   }
 
   /** The workspace's settings, with these besides; VS Code takes a change at once. */
-  writeSettings(further: Record<string, unknown> = {}, folder = this.workspace): void {
+  writeSettings(further?: Record<string, unknown>, folder = this.workspace): void {
     mkdirSync(join(folder, ".vscode"), { recursive: true });
     const text = JSON.stringify({ ...this.#settings, ...further }, null, 2);
     writeFileSync(join(folder, ".vscode/settings.json"), text);
@@ -105,7 +114,7 @@ export class Bed {
 
   /** Run the `sidekicks` command line on this bed's bridge; answers what it prints. */
   sidekicks(...words: string[]): string {
-    const [program = "", ...rest] = [...BRIDGE, ...words, "--config", this.config];
+    const [program, ...rest] = [...BRIDGE, ...words, "--config", this.config];
     const env = this.server.environment();
     return execFileSync(program, rest, { cwd: this.workspace, env, encoding: "utf8" });
   }

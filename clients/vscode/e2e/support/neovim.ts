@@ -3,8 +3,8 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BRIDGE, type Bed } from "./bed.ts";
-import { until } from "./scene.ts";
 import { PYTHON, ROOT } from "./server.ts";
+import { until } from "./waiting.ts";
 
 export class Neovim {
   readonly #process: ChildProcess;

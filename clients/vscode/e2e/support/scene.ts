@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, suite } from "node:test";
-import type { Frame, Locator } from "playwright-core";
+import type { Frame } from "playwright-core";
 import { Bed, type BedOptions } from "./bed.ts";
 import { ROOT } from "./server.ts";
 import { end, sharedBrowser, sharedServer } from "./shared.ts";
@@ -56,24 +56,4 @@ async function picture(context: Ended, window: Window): Promise<void> {
   const path = join(FAILURES, `${context.name.replace(/\W+/g, "-").slice(0, 80)}.png`);
   await window.page.screenshot({ path });
   console.error(`The window then: ${path}`);
-}
-
-/** Wait until something holds; fails with what was seen last. */
-export async function until<T>(
-  see: () => Promise<T> | T,
-  holds: (seen: T) => boolean,
-  milliseconds = 30_000,
-): Promise<T> {
-  const end = Date.now() + milliseconds;
-  for (;;) {
-    const seen = await see();
-    if (holds(seen)) return seen;
-    if (Date.now() > end) throw new Error(`It did not come to hold: ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** The newest finished answer with this text. */
-export function answer(chat: Frame, text: string | RegExp): Locator {
-  return chat.locator(".message.by-agent.finished", { hasText: text }).last();
 }

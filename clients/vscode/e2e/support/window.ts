@@ -96,10 +96,17 @@ export class Window {
     await field.press("Enter");
   }
 
-  /** Open a channel (`#general`, `@alice`) from the list, and wait until it is shown. */
+  /** Open a channel (`#general`, `@alice`), and wait until it is shown. Not from the list: its rows come and go. */
   async openChannel(title: string): Promise<void> {
+    await this.chat();
+    await this.command("Sidekicks: Open Channel…");
+    await this.pick(title).click();
+    await this.shown(title);
+  }
+
+  /** Wait until a channel is shown and its composer has the focus. */
+  async shown(title: string): Promise<void> {
     const chat = await this.chat();
-    await this.page.locator(`.monaco-list-row[aria-label^="${title}"]`).first().click();
     await chat.locator(`body[data-channel="${title}"]`).waitFor();
     await chat.locator(".composer textarea:focus").waitFor();
   }
@@ -111,11 +118,11 @@ export class Window {
       .first();
   }
 
-  /** The notifications, opened by the bell, whether or not they are shown by themselves. */
+  /** A notification, by the bell if it is not shown by itself. */
   async notification(text: string | RegExp): Promise<Locator> {
     const item = this.page.locator(".notification-list-item", { hasText: text }).first();
-    const bell = this.page.locator("[id='status.notifications']");
-    await bell.locator(".codicon-bell-dot").waitFor();
+    const bell = this.page.locator("[id='status.notifications'] .codicon-bell-dot");
+    await item.or(bell).first().waitFor();
     if (!(await item.isVisible())) await bell.click();
     await item.waitFor();
     return item;
