@@ -48,14 +48,9 @@ local function catch_up(buf)
   end
 end
 
---- Switches completion on in a buffer the client is attached to.
 ---@param buf integer
 ---@param lsp vim.lsp.Client
-function M.attach(buf, lsp)
-  local wanted = config.get().completion
-  if wanted == 'none' or (wanted == 'auto' and other_engine()) then
-    return
-  end
+local function enable(buf, lsp)
   letters_trigger(lsp)
   vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
   vim.lsp.completion.enable(true, lsp.id, buf, {
@@ -64,16 +59,41 @@ function M.attach(buf, lsp)
       return { kind = '' } -- the sign tells agents and commands apart
     end,
   })
+  catch_up(buf)
+end
+
+--- Switches completion on in a buffer the client is attached to. Whether Neovim's own menu is wanted is decided when one
+--- begins to write: other engines are often loaded then.
+---@param buf integer
+---@param lsp vim.lsp.Client
+function M.attach(buf, lsp)
+  local group = vim.api.nvim_create_augroup('sidekicks.completion.' .. buf, {})
+  local enabled = false
+  local decide = vim.schedule_wrap(function()
+    local how = config.get().completion
+    local wanted = how == 'builtin' or (how == 'auto' and not other_engine())
+    if wanted == enabled or not vim.lsp.buf_is_attached(buf, lsp.id) then
+      return
+    end
+    enabled = wanted
+    if wanted then
+      enable(buf, lsp)
+    else
+      vim.lsp.completion.enable(false, lsp.id, buf)
+    end
+  end)
+  vim.api.nvim_create_autocmd('InsertEnter', { group = group, buffer = buf, callback = decide })
   vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
+    group = group,
     buffer = buf,
     callback = function(event)
-      vim.lsp.completion.enable(false, event.data.client_id, buf)
-      return event.data.client_id == lsp.id
+      if enabled and event.data.client_id == lsp.id then
+        enabled = false
+        vim.lsp.completion.enable(false, lsp.id, buf)
+      end
     end,
   })
-  vim.schedule(function()
-    catch_up(buf)
-  end)
+  decide()
 end
 
 ---@param buf integer
