@@ -255,9 +255,9 @@ def test_the_sign_of_a_running_turn_moves_and_goes(desk: Desk, chat: Chat) -> No
 def test_no_parser_runs_on_the_whole_transcript(chat: Chat) -> None:
     chat.ask("@alice !say some **bold** word", "bold")
     code = """local buf = vim.fn.bufnr(...)
-              local active, clients = vim.treesitter.highlighter.active[buf] ~= nil, vim.lsp.get_clients({ bufnr = buf })
-              return { active, #clients, vim.bo[buf].undolevels, vim.wo[vim.fn.bufwinid(buf)].foldmethod }"""
-    assert chat.editor.lua(code, chat.uri) == [False, 0, -1, "manual"]
+              local active = vim.treesitter.highlighter.active[buf] ~= nil
+              return { active, #vim.lsp.get_clients({ bufnr = buf }), vim.bo[buf].undolevels }"""
+    assert chat.editor.lua(code, chat.uri) == [False, 0, -1]
 
 
 def test_what_is_wrong_with_the_bridge_stands_in_the_bar(own_desk: Desk) -> None:
