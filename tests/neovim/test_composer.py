@@ -288,8 +288,9 @@ def test_another_engine_that_is_loaded_late_is_left_alone(desk: Desk) -> None:
     chat.editor.keys("A@car")
     below(chat, "")
     chat.editor.until(lambda: chat.composer() == "@car", "what is typed")
-    triggers = "return vim.tbl_count(vim.api.nvim_get_autocmds({ event = 'InsertCharPre', buffer = 0 }))"
-    chat.editor.until(lambda: chat.editor.lua(triggers) == 0, "Neovim's own menu is off")
+    own = """return #vim.tbl_filter(function(command) return (command.group_name or ''):find('^nvim.lsp') ~= nil end,
+                    vim.api.nvim_get_autocmds({ event = 'InsertCharPre', buffer = 0 }))"""
+    chat.editor.until(lambda: chat.editor.lua(own) == 0, "Neovim's own menu is off")
     chat.editor.keys("<C-x><C-o>")
     chat.editor.until(
         lambda: chat.composer() == "@carol" or chat.editor.lua(MENU) == ["@carol"], "asked for, it is there"

@@ -17,25 +17,8 @@ local function other_engine()
   return vim.fn.exists('*coc#rpc#start_server') == 1
 end
 
---- Clients that were taught already.
----@type table<integer, true>
-local taught = {}
-
---- Neovim's menu closes when nothing matches and would not come back with the next letter: let letters trigger too.
----@param lsp vim.lsp.Client
-local function letters_trigger(lsp)
-  local provider = lsp.server_capabilities.completionProvider
-  if provider and not taught[lsp.id] then
-    taught[lsp.id] = true
-    local characters = provider.triggerCharacters or {}
-    for byte = ('a'):byte(), ('z'):byte() do
-      characters[#characters + 1] = string.char(byte)
-    end
-    provider.triggerCharacters = characters
-  end
-end
-
---- Completes at once if what triggers it was typed before the bridge was there.
+--- Completes a mention or a command that is being written while no menu is there: it was begun before the bridge was
+--- there, or the menu has gone because nothing matched.
 ---@param buf integer
 local function catch_up(buf)
   if vim.api.nvim_get_current_buf() ~= buf or not vim.api.nvim_get_mode().mode:find('^i') then
@@ -51,7 +34,6 @@ end
 ---@param buf integer
 ---@param lsp vim.lsp.Client
 local function enable(buf, lsp)
-  letters_trigger(lsp)
   vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
   vim.lsp.completion.enable(true, lsp.id, buf, {
     autotrigger = true,
@@ -83,6 +65,17 @@ function M.attach(buf, lsp)
     end
   end)
   vim.api.nvim_create_autocmd('InsertEnter', { group = group, buffer = buf, callback = decide })
+  vim.api.nvim_create_autocmd('InsertCharPre', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      if enabled and vim.v.char:find('^[%w._:-]$') and vim.fn.pumvisible() == 0 then
+        vim.schedule(function()
+          catch_up(buf)
+        end)
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
     group = group,
     buffer = buf,
