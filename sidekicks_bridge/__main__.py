@@ -27,7 +27,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("sidekicks_bridge.cli.agents", "list agents and peers; `agents available`: what else could be one"),
     "sessions": ("sidekicks_bridge.cli.sessions", "the sessions an agent remembers: sidekicks sessions @codex"),
     "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
-    "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
+    "status": ("sidekicks_bridge.cli.owner_verbs:status", "the running bridge: who uses it, what runs and what waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
     "data": ("sidekicks_bridge.cli.data", "the histories on this machine; `data adopt` after a configuration moved"),
