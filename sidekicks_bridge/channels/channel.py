@@ -15,7 +15,7 @@ from sidekicks_bridge.channels.permissions import OpenPermissions
 from sidekicks_bridge.channels.routing import explain
 from sidekicks_bridge.channels.sent import SentTokens
 from sidekicks_bridge.channels.sessions import Sessions
-from sidekicks_bridge.channels.state import LOG_MESSAGES, ChannelState
+from sidekicks_bridge.channels.state import ChannelState
 from sidekicks_bridge.channels.turn_flow import TurnFlow
 from sidekicks_bridge.channels.turns import Delivery, PendingTurn
 from sidekicks_bridge.channels.voices import Voices
@@ -236,7 +236,7 @@ class Channel:
 
     async def _load_log(self) -> None:
         if not self._log_loaded:
-            page = await self.state.env.store.page(self.id, limit=LOG_MESSAGES)
+            page = await self.state.env.store.page(self.id, limit=self.state.log_room)
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 

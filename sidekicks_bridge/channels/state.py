@@ -88,7 +88,7 @@ class ChannelState:
         self.queued: dict[str, Message] = {}
         self.turns: list[PendingTurn] = []
         self.subscribers: list[Subscriber] = []
-        self._log: deque[Utterance] = deque(maxlen=LOG_MESSAGES)
+        self._log: deque[Utterance] = deque()
         self._log_from = 1
         self._spoke: dict[str, int] = {}
         self.prompted: dict[str, Message] = {}
@@ -157,8 +157,8 @@ class ChannelState:
         if message.author.kind == "agent":
             self._spoke[message.author.name or ""] = message.seq or 0
         if said := utterance(message):
-            if len(self._log) == LOG_MESSAGES:
-                self._log_from = self._log[0].seq + 1
+            while len(self._log) >= self.log_room:
+                self._log_from = self._log.popleft().seq + 1
             self._log.append(beginning(said, max(LOG_CHARACTERS, self.context_limits().characters)))
 
     def note_failure(self, message: Message) -> None:
@@ -168,6 +168,11 @@ class ChannelState:
             return
         why = turn.error.message.partition("\n")[0] if turn.error else "it was interrupted."
         self.failures.append(Failure(seq, message.author.name or "", message.id, why))
+
+    @property
+    def log_room(self) -> int:
+        """How many recent messages are kept in memory: at least as many as context may carry."""
+        return max(LOG_MESSAGES, self.context_limits().messages)
 
     def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
         """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""

@@ -323,6 +323,8 @@ class TurnFlow:
             if turn.session is not None:
                 turn.state = "cancelling"
                 turn.session.cancel()
+                if turn.answer is not None:  # now: an answer that comes next is too late, as the agent has been told
+                    self._permissions.cancel_all(turn.answer)
                 self.announce()
             else:
                 turn.scope.cancel()
