@@ -194,11 +194,23 @@ class Directory:
         gone = [PutValue(key, None) for key in remembered if key not in declared]
         if gone:
             await self._env.journal.keep(*gone)
+        await self._respell()
         known = {spec.name for spec in self._env.config().agents}
         for spec in specs:
             if _DECLARED + fold(spec.name) not in remembered and self.named(spec.name) is None:
                 members = [member for member in spec.members if member in known]
                 await self._create(spec.name, spec.description, members, None, spec.name)
+
+    async def _respell(self) -> None:
+        """An agent whose name is now written in another case is the same agent."""
+        names = {fold(spec.name): spec.name for spec in self._env.config().agents}
+        for channel in self._channels.values():
+            await channel.inbox.call(self._respell_in, channel, names)
+
+    async def _respell_in(self, channel: Channel, names: Mapping[str, str]) -> None:
+        if changes := channel.state.respell(names):
+            await self._env.journal.keep(*changes)
+            self._env.channel_changed()
 
     # ── changing ─────────────────────────────────────────────────────────────────────────────────────────────────
 

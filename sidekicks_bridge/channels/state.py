@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
+from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.types import Channel, Member, Usage, WaitsFor
+from sidekicks_bridge.store.contract import DeleteMember, PutChannel, PutMember
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sidekicks_bridge.channels.announced import Settings
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Message, SessionOrigin
-    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
+    from sidekicks_bridge.store.contract import Change, StoredChannel, StoredMember
 
 LOG_MESSAGES = 200
 """How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""
@@ -128,6 +130,24 @@ class ChannelState:
         """Make somebody a member."""
         self.members[member.name] = MemberState(member)
 
+    def respell(self, names: Mapping[str, str]) -> list[Change]:
+        """Take over how the configuration spells its agents' names (folded → as written); the changes to write.
+
+        It is the same agent, with the same session. One that has a turn here is respelt another time.
+        """
+        busy = {turn.agent for turn in self.turns}
+        agents = {name for name, member in self.members.items() if member.stored.kind == "agent"} - busy
+        renamed = {name: names[fold(name)] for name in agents if names.get(fold(name), name) != name}
+        if not renamed:
+            return []
+        gone = [DeleteMember(self.id, name) for name in self.members]  # all of them, so that they keep their order
+        for old, new in renamed.items():
+            self.members[old].stored.name = new
+        self.members = {member.stored.name: member for member in self.members.values()}
+        if self.stored.agent is not None:
+            self.stored.agent = renamed.get(self.stored.agent, self.stored.agent)
+        return [*gone, *[PutMember(member.stored) for member in self.members.values()], PutChannel(self.stored)]
+
     def emit(self, event: Wire, but: Subscriber | None = None) -> None:
         """Tell everybody (``but`` one) who has opened the channel; one who cannot keep up is dropped."""
         told = [subscriber for subscriber in self.subscribers if subscriber is not but]
@@ -155,7 +175,7 @@ class ChannelState:
 
     def _note(self, message: Message) -> None:
         if message.author.kind == "agent":
-            self._spoke[message.author.name or ""] = message.seq or 0
+            self._spoke[fold(message.author.name or "")] = message.seq or 0
         if said := utterance(message):
             while len(self._log) >= self.log_room:
                 self._log_from = self._log.popleft().seq + 1
@@ -202,7 +222,7 @@ class ChannelState:
 
     def _last_author(self) -> str | None:
         """The author of the last agent message who is still a member."""
-        present = [(seq, name) for name, seq in self._spoke.items() if name in self.members]
+        present = [(self._spoke[fold(name)], name) for name in self.members if fold(name) in self._spoke]
         return max(present)[1] if present else None
 
     def _prospect(self, agent: str) -> Prospect:
