@@ -12,6 +12,7 @@ from sidekicks_bridge.channels.channel import Channel
 from sidekicks_bridge.channels.inbox import Inbox
 from sidekicks_bridge.channels.recovery import recover
 from sidekicks_bridge.names import fold, name_problem
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store.contract import (
     PutChannel,
@@ -141,7 +142,7 @@ class Directory:
     def _direct_with(self, agent: str | None, root: str | None) -> Channel | None:
         for channel in self._channels.values():
             stored = channel.state.stored
-            if stored.kind == "direct" and stored.agent == agent and stored.root == root:
+            if stored.kind == "direct" and stored.agent == agent and same_folder(stored.root, root):
                 return channel
         return None
 
@@ -234,7 +235,7 @@ class Directory:
         stored = channel.state.stored
         stored.name = stored.name if name is None else name.removeprefix("#")
         stored.description = stored.description if description is None else description
-        if root is not None and root != stored.root:
+        if root is not None and not same_folder(root, stored.root):
             stored.root = root
             channel.sessions.forget_all()
         stored.updated_at = self._env.clock.now()

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.requests import DirectChannel
 from sidekicks_bridge.protocol.types import Channel
 
@@ -55,7 +56,7 @@ def default_channel(state: State, folder: str) -> Channel | None:
 
     def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
         return (
-            channel.root == folder,
+            same_folder(channel.root, folder),
             channel.root is None,
             channel.name == "general",
             channel.last_message_at or channel.created_at,
