@@ -14,7 +14,7 @@ ARGS ?=
 # Test files run side by side, each in one process: most of them wait for processes of their own.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors screenshots-vscode clean
+.PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors real-agents screenshots-vscode clean
 
 NEOVIM := clients/neovim
 STYLUA := .build/neovim/node_modules/.bin/stylua
@@ -45,8 +45,9 @@ test-long: $(VENV)/.dev ## run the tests that take minutes
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
 	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
 
-test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route')
+test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route'; AGAIN=1: what failed)
 	$(VSCODE)/scripts/tools.sh all
+	@$(if $(AGAIN),,rm -rf .build/vscode/e2e.json .build/vscode/failures)
 	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS)
 
 test-vscode-here: # for `make test` on a developer's machine
@@ -86,12 +87,15 @@ bench: $(VENV)/.dev ## measure, one JSON object a line, each beside its baseline
 	@$(PY) -m scripts.bench $(ARGS)
 
 bench-mail: $(VENV)/.dev ## measure mail: a whole tell, durable tells a second, the transcript (ARGS='tell': only that)
-	$(PY) scripts/bench/mail.py $(ARGS)
+	@$(PY) -m scripts.bench.mail $(ARGS)
 
 bench-editors: $(VENV)/.neovim $(VSIX) ## measure the editors: a fast answer into a long channel, opening a long channel
 	@$(PY) -m scripts.bench neovim
 	@$(VSCODE)/scripts/tools.sh all
 	@$(VSCODE_TOOL) e2e/tools/bench.ts
+
+real-agents: $(VENV)/.dev .build/vscode/tools/node ## five real agents through the bridge; they are installed (ARGS='codex --only turn')
+	@$(NODE_24) $(PY) -m scripts.real_agents $(if $(ARGS),,--write) $(ARGS)
 
 screenshots-vscode: $(VENV)/.run $(VSIX) ## take the pictures of the VS Code client anew
 	$(VSCODE)/scripts/tools.sh all

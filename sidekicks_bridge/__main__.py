@@ -30,6 +30,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
+    "data": ("sidekicks_bridge.cli.data", "the histories on this machine; `data adopt` after a configuration moved"),
     "trust": ("sidekicks_bridge.cli.here", "read this folder's own configuration from now on"),
     "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
     "verify": ("sidekicks_bridge.cli.transcript:verify", "prove who wrote what: the transcript against the log"),

@@ -1,35 +1,41 @@
 """The Unix socket of an owner: where it lies, listening, connecting, and who is at the other end.
 
 For the same user only: the file is 0600 in a folder of the user's, and the peer's user is asked of the kernel. Fails
-closed: what cannot be checked is refused. Standard library only: a relay starts from here.
+closed: what cannot be checked is refused. Standard library only, of it `socket`'s half in C: a relay starts from here,
+and a mail verb, for which `socket` takes as long to import as Python to start.
 """
 
 from __future__ import annotations
 
+import _socket
 import os
-import socket
 import stat
-import struct
 import sys
-from pathlib import Path
 
 from sidekicks_bridge.private_files import make_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from socket import socket
 
 MAX_PATH = 100
 """Bytes; the kernel's limit for a socket's path is 104 on macOS and 108 on Linux."""
 _BACKLOG = 64
-_LINUX_CREDENTIALS = "3i"
+_INT = 4
+"""Bytes of a C int, of which the kernel's answers about the other end are made: the user's id is the second one."""
 _DARWIN_LOCAL_PEERCRED = 1
-_DARWIN_CREDENTIALS = "2I"
 
 
 def supported() -> bool:
     """Whether this system has Unix sockets."""
-    return hasattr(socket, "AF_UNIX")
+    return hasattr(_socket, "AF_UNIX")
 
 
 def socket_path(folder: Path) -> Path | None:
     """Where the owner of the data folder listens: in a private folder, its path short enough; None: nowhere."""
+    from pathlib import Path
+
     name = f"{folder.name}.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     places = [Path(runtime) / "sidekicks" / name] if runtime and Path(runtime).is_absolute() else []
@@ -63,8 +69,10 @@ def _private(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
-def listen(path: Path) -> socket.socket:
+def listen(path: Path) -> socket:
     """Listen at ``path``; the caller holds the lock, so what lies there is stale."""
+    import socket
+
     path.unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -81,9 +89,9 @@ def listen(path: Path) -> socket.socket:
     return server
 
 
-def connect(path: str) -> socket.socket:
+def connect(path: str) -> _socket.socket:
     """Connect to an owner. Raises OSError; PermissionError when the socket belongs to another user."""
-    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         client.connect(os.fsencode(path))
         check_peer(client)
@@ -93,19 +101,19 @@ def connect(path: str) -> socket.socket:
     return client
 
 
-def check_peer(connected: socket.socket) -> None:
+def check_peer(connected: _socket.socket) -> None:
     """Raises PermissionError unless the other end runs as this user."""
     user = peer_user(connected)
     if user != os.getuid():
         raise PermissionError(f"The other end of the socket runs as user {user}, not as {os.getuid()}.")
 
 
-def peer_user(connected: socket.socket) -> int | None:
+def peer_user(connected: _socket.socket) -> int | None:
     """The user id of the other end; None where the system does not tell."""
     if sys.platform == "darwin":
-        raw = connected.getsockopt(0, _DARWIN_LOCAL_PEERCRED, struct.calcsize(_DARWIN_CREDENTIALS))
-        return int(struct.unpack(_DARWIN_CREDENTIALS, raw)[1])
-    if hasattr(socket, "SO_PEERCRED"):
-        raw = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(_LINUX_CREDENTIALS))
-        return int(struct.unpack(_LINUX_CREDENTIALS, raw)[1])
-    return None
+        raw = connected.getsockopt(0, _DARWIN_LOCAL_PEERCRED, 2 * _INT)
+    elif hasattr(_socket, "SO_PEERCRED"):
+        raw = connected.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 3 * _INT)
+    else:
+        return None
+    return int.from_bytes(raw[_INT : 2 * _INT], sys.byteorder)

@@ -7,19 +7,16 @@ a relay starts from here.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from sidekicks_bridge import __version__
+from sidekicks_bridge import __version__, quick_json
 from sidekicks_bridge.private_files import private_file
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _WAIT_STEP = 0.01
@@ -53,7 +50,7 @@ class Holder:
             "protocolVersion": self.protocol_version,
             "bridgeVersion": self.bridge_version,
         }
-        return json.dumps(fields).encode() + b"\n"
+        return quick_json.dumps(fields) + b"\n"
 
 
 class LockTakenError(Exception):
@@ -105,7 +102,7 @@ def take(path: Path, holder: Holder | None = None) -> Lock:
     return lock
 
 
-def holder(path: Path) -> Holder | None:
+def holder(path: str | Path) -> Holder | None:
     """Who holds the lock now (pid 0 when that is not written yet); None when nobody does. Writes nothing.
 
     Raises OSError if the file cannot be opened.
@@ -120,28 +117,33 @@ def holder(path: Path) -> Holder | None:
     return None
 
 
-@contextmanager
-def held(path: Path, seconds: float) -> Iterator[None]:
+class Held:
     """Hold the lock for a moment, waiting for it (never on the loop). Raises LockTakenError after ``seconds``."""
-    end = time.monotonic() + seconds
-    lock: Lock | None = None
-    while lock is None:
-        try:
-            lock = take(path)
-        except LockTakenError:
-            if time.monotonic() >= end:
-                raise
-            time.sleep(_WAIT_STEP)
-    try:
-        yield
-    finally:
-        lock.release()
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._path = path
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        end = time.monotonic() + self._seconds
+        while True:
+            try:
+                self._lock = take(self._path)
+                return
+            except LockTakenError:
+                if time.monotonic() >= end:
+                    raise
+                time.sleep(_WAIT_STEP)
+
+    def __exit__(self, *_raised: object) -> None:
+        self._lock.release()
 
 
-def read_holder(path: Path) -> Holder | None:
+def read_holder(path: str | Path) -> Holder | None:
     """What the file says, whether or not the lock is held; None if it says nothing readable."""
     try:
-        fields = json.loads(path.read_bytes().split(b"\n", 1)[0])
+        with open(path, "rb") as file:
+            fields = quick_json.loads(file.readline())
         socket = fields.get("socket")
         return Holder(
             int(fields["pid"]),

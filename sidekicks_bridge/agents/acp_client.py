@@ -7,11 +7,12 @@ and lets ``_meta`` override arguments. Every request is answered.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import anyio
 
 from sidekicks_bridge.agents.raw import integer, record, text
-from sidekicks_bridge.agents.refusal import METHOD_NOT_FOUND
+from sidekicks_bridge.agents.refusal import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
 from sidekicks_bridge.protocol.errors import CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, SidekicksError
 from sidekicks_bridge.workspaces.local import LocalWorkspace, slice_text
 
@@ -34,7 +35,6 @@ CLIENT_CAPABILITIES: dict[str, Any] = {
     "auth": {"terminal": True},
     "_meta": {"terminal_output": True, "terminal-auth": True},
 }
-RESOURCE_NOT_FOUND = -32002
 BUFFER_SECONDS = 1.0
 
 
@@ -96,6 +96,8 @@ class AcpClient:
                 self._connection.respond(request_id, {"action": "cancel"})
             else:
                 session.on_elicitation(request_id, given)
+        elif method == "session/update":  # has been taken; it should not ask for an answer
+            self._connection.respond(request_id, {})
         elif method not in self._methods:
             self._refuse(request_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
         elif session is None:
@@ -155,4 +157,4 @@ def _path(given: dict[str, Any]) -> str:
     path = given.get("path")
     if not isinstance(path, str) or not path:
         raise SidekicksError("invalidParams", "`path` must be an absolute path.")
-    return path
+    return unquote(urlsplit(path).path) if path.startswith("file://") else path

@@ -20,6 +20,7 @@ from sidekicks_bridge.agents.process import LogRing, build_argv, build_environme
 from sidekicks_bridge.agents.raw import line, record
 from sidekicks_bridge.agents.reaper import Reaper
 from sidekicks_bridge.agents.supervise import supervised
+from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ async def examine(
     try:
         async with anyio.create_task_group() as tasks:
             began = time.monotonic()
-            supervised(tasks, connection.run, folder, "doctor", reaper)
+            # A mark of its own: at the end, what carries it is killed, and another doctor may be at work.
+            supervised(tasks, connection.run, folder, Ulids().new(), reaper)
             try:
                 await _converse(connection, sink, found, folder, prompts, began)
             except SidekicksError as problem:

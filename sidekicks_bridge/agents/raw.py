@@ -29,6 +29,11 @@ def line(value: Any) -> str | None:
     return f"{shown[:LINE_CHARACTERS]}…" if len(shown) > LINE_CHARACTERS else shown or None
 
 
+def identifier(value: Any) -> str | None:
+    """``value`` as an id: a string, or a number that some agents use for one."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else text(value)
+
+
 def is_number(value: Any) -> TypeGuard[int | float]:
     """Whether ``value`` is a JSON number (NaN and infinities do not occur in JSON)."""
     return isinstance(value, int | float) and not isinstance(value, bool)

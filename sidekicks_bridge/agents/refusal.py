@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sidekicks_bridge.agents.raw import record, text
 
 METHOD_NOT_FOUND = -32601
 AUTH_REQUIRED = -32000
+RESOURCE_NOT_FOUND = -32002
+_SESSION_GONE = re.compile(
+    r"\b(unknown|no such|invalid|expired|missing) session\b"
+    r"|\bsession\b[^\n]{0,100}\b(not found|not exist|unknown|expired|gone|closed|no longer)\b",
+    re.IGNORECASE,
+)
 _MAX_CHARACTERS = 2000
 
 
@@ -19,3 +26,8 @@ class Refused(Exception):
         words = f"{message}: {details}" if details and details not in message else message
         super().__init__(f"{words[:_MAX_CHARACTERS]} (code {code})")
         self.code = code
+
+    @property
+    def session_gone(self) -> bool:
+        """Whether it says that the agent does not know the session (any more), for which ACP has no code."""
+        return self.code == RESOURCE_NOT_FOUND or _SESSION_GONE.search(str(self)) is not None

@@ -23,7 +23,7 @@ from sidekicks_bridge.agents.contract import (
 )
 from sidekicks_bridge.agents.elicitation import FormAsk
 from sidekicks_bridge.agents.permission import Ask
-from sidekicks_bridge.agents.raw import record, text
+from sidekicks_bridge.agents.raw import dicts, record, text
 from sidekicks_bridge.agents.refusal import Refused
 from sidekicks_bridge.agents.terminal_text import TerminalText
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -59,6 +59,7 @@ class AcpSession:
         self._cancelled_early = False
         self._usage: Usage | None = None
         self._terminals = TerminalText()
+        self._nameless = 0
 
     # What comes from the agent
 
@@ -70,6 +71,7 @@ class AcpSession:
 
     def on_update(self, raw: dict[str, Any]) -> None:
         """Any other update, raw."""
+        raw = self._named(raw)
         mode = text(raw.get("currentModeId")) if raw.get("sessionUpdate") == "current_mode_update" else None
         update: SessionUpdate | None = translate.session_update(raw) if mode is None else self._with_mode(mode)
         if isinstance(update, ToolCallUpdate):
@@ -82,11 +84,24 @@ class AcpSession:
             return
         self._sink.session_update(self._agent, self.channel_id, update)
 
+    def _named(self, raw: dict[str, Any]) -> dict[str, Any]:
+        """A tool call without an id is given one; an update without one is of the last such call."""
+        if raw.get("sessionUpdate") not in ("tool_call", "tool_call_update") or raw.get("toolCallId") is not None:
+            return raw
+        if raw["sessionUpdate"] == "tool_call" or not self._nameless:
+            self._nameless += 1
+        return {**raw, "toolCallId": f"nameless-{self._nameless}"}
+
     def on_permission(self, request_id: RequestId, params: dict[str, Any]) -> None:
         """A permission question: answered `cancelled` at once when the turn is being cancelled."""
         call = translate.tool_call(record(params.get("toolCall"))) or ToolCallUpdate(f"permission-{request_id}")
         options = translate.permission_options(params.get("options"))
-        ask = Ask(self._agent, self.channel_id, call, options, lambda option: self._answer(request_id, option))
+        own = {str(item["optionId"]): item["optionId"] for item in dicts(params.get("options")) if "optionId" in item}
+
+        def respond(option: str | None) -> None:
+            self._answer(request_id, None if option is None else own[option])
+
+        ask = Ask(self._agent, self.channel_id, call, options, respond)
         self._asks[request_id] = ask
         if self._cancelled:
             ask.answer(None)
@@ -135,7 +150,8 @@ class AcpSession:
             form.answer("cancel")
             self._sink.elicitation_withdrawn(form)
 
-    def _answer(self, request_id: RequestId, option_id: str | None) -> None:
+    def _answer(self, request_id: RequestId, option_id: Any) -> None:
+        """``option_id`` as the agent gave it."""
         if self._asks.pop(request_id, None) is not None:
             chosen = {"outcome": "selected", "optionId": option_id}
             outcome = {"outcome": "cancelled"} if option_id is None else chosen
@@ -193,6 +209,8 @@ class AcpSession:
         except Refused as refused:
             if self._cancelled:
                 return "cancelled"  # some agents answer a cancelled prompt with an error
+            if refused.session_gone:
+                self._connection.sessions.remove(self)  # the next one is loaded, resumed or new
             raise SidekicksError(
                 "turnFailed", f"Agent {self._agent} could not answer: {refused}", {"agent": self._agent}
             ) from refused

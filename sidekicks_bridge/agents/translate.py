@@ -23,7 +23,7 @@ from sidekicks_bridge.agents.contract import (
     UsageUpdate,
 )
 from sidekicks_bridge.agents.images import image_block
-from sidekicks_bridge.agents.raw import dicts, integer, is_number, line, listed, record, text
+from sidekicks_bridge.agents.raw import dicts, identifier, integer, is_number, line, listed, record, text
 from sidekicks_bridge.protocol.parts import (
     DiffContent,
     Location,
@@ -61,7 +61,7 @@ def session_update(update: dict[str, Any]) -> SessionUpdate | None:
     kind = text(update.get("sessionUpdate")) or "unknown"
     match kind:
         case "agent_message_chunk" | "agent_thought_chunk":
-            words = block_text(update.get("content"))
+            words = block_text(update["content"] if "content" in update else update.get("text"))
             if words is None:
                 return other_update(kind, update)
             chunk = TextChunk if kind == "agent_message_chunk" else ThoughtChunk
@@ -99,7 +99,7 @@ def bounded(raw: Any) -> Any:
 
 def tool_call(raw: dict[str, Any]) -> ToolCallUpdate | None:
     """A tool call from ``tool_call``, ``tool_call_update`` or a permission request; None without an id."""
-    call_id = text(raw.get("toolCallId"))
+    call_id = identifier(raw.get("toolCallId"))
     if call_id is None:
         return None
     content, locations = raw.get("content"), raw.get("locations")
@@ -162,8 +162,8 @@ def permission_options(raw: Any) -> list[PermissionOption]:
     """The answers offered, of whatever kind; those without an id cannot be given and are left out."""
     found = []
     for item in dicts(raw):
-        option_id = item.get("optionId")
-        if isinstance(option_id, str):
+        option_id = identifier(item.get("optionId"))
+        if option_id is not None:
             name, kind = line(item.get("name")), line(item.get("kind"))
             found.append(PermissionOption(option_id=option_id, name=name or option_id, kind=kind or "unknown"))
     return found
@@ -173,9 +173,9 @@ def permission_options(raw: Any) -> list[PermissionOption]:
 
 
 def commands(raw: Any) -> list[Command]:
-    """The slash commands; a leading slash is dropped."""
+    """The slash commands; a leading slash is dropped. A bare name will do."""
     found = []
-    for item in dicts(raw):
+    for item in dicts([{"name": item} if isinstance(item, str) else item for item in listed(raw)]):
         name = (line(item.get("name")) or "").lstrip("/")
         hint = item.get("input")
         if name:
@@ -183,7 +183,7 @@ def commands(raw: Any) -> list[Command]:
                 Command(
                     name=name,
                     description=line(item.get("description")) or "",
-                    hint=line(hint.get("hint")) if isinstance(hint, dict) else None,
+                    hint=line(hint.get("hint") if isinstance(hint, dict) else hint),
                 )
             )
     return found
@@ -254,14 +254,14 @@ def _choices(raw: Any, group: str | None) -> list[OptionChoice]:
 
 
 def plan_entries(raw: Any) -> list[PlanEntry]:
-    """The steps of a plan."""
+    """The steps of a plan. A bare text will do."""
     return [
         PlanEntry(
             content=item["content"],
             priority=text(item.get("priority")) or "medium",
             status=text(item.get("status")) or "pending",
         )
-        for item in dicts(raw)
+        for item in dicts([{"content": item} if isinstance(item, str) else item for item in listed(raw)])
         if isinstance(item.get("content"), str)
     ]
 
@@ -274,7 +274,8 @@ def context_usage(raw: dict[str, Any]) -> Usage | None:
     cost, money = raw.get("cost"), None
     if isinstance(cost, dict) and is_number(cost.get("amount")) and isinstance(cost.get("currency"), str):
         money = Cost(amount=float(cost["amount"]), currency=cost["currency"])
-    return Usage(used=used, size=integer(raw.get("size")), cost=money)
+    size = integer(raw.get("size"))
+    return Usage(used=used, size=size if size is not None and size > 0 else None, cost=money)
 
 
 def stop_reason(result: Any) -> str:
@@ -287,7 +288,10 @@ def stop_reason(result: Any) -> str:
 
 
 def block_text(content: Any) -> str | None:
-    """The text that content blocks show: text as it is, a link as Markdown; None if there is something else."""
+    """The text that content blocks show: text as it is, a link or resource as Markdown, of others what they are.
+
+    None if there is nothing to show.
+    """
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -295,11 +299,17 @@ def block_text(content: Any) -> str | None:
         return None if None in words or not words else "".join(word or "" for word in words)
     if not isinstance(content, dict):
         return None
-    if content.get("type") == "text":
+    kind = content.get("type", "text")
+    if kind == "text":
         return text(content.get("text"))
-    uri = text(content.get("uri"))
-    if content.get("type") == "resource_link" and uri is not None:
-        return f"[{text(content.get('title')) or text(content.get('name')) or uri}]({uri})"
+    resource = record(content.get("resource")) if kind == "resource" else content
+    uri = text(resource.get("uri"))
+    if kind in ("resource_link", "resource") and uri is not None:
+        link = f"[{text(resource.get('title')) or text(resource.get('name')) or uri}]({uri})"
+        inside = text(resource.get("text"))
+        return link if inside is None else f"{link}\n\n{inside}"
+    if kind in ("image", "audio"):
+        return f"\n\n[{kind}: {line(content.get('mimeType')) or 'of an unknown type'}]\n\n"
     return None
 
 

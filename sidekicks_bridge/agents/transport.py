@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVarTuple
 
@@ -31,6 +32,8 @@ MAX_LINE_BYTES = 64 << 20
 
 _INTERNAL_ERROR = -32603
 _NOISE_BYTES = 64 * 1024
+_NO_NEWLINE_SECONDS = 0.5
+"""A whole frame whose line does not end is taken for one after so long."""
 
 Args = TypeVarTuple("Args")
 RequestId = int | float | str
@@ -83,6 +86,8 @@ class _ChunkParams(msgspec.Struct):
 class _ChunkFrame(msgspec.Struct):
     method: Literal["session/update"]
     params: _ChunkParams
+    id: None = None
+    """A frame with an id wants an answer, and goes the way of requests."""
 
 
 _decode_chunk = msgspec.json.Decoder(_ChunkFrame).decode
@@ -102,6 +107,7 @@ class TolerantTransport:
         self._lines: list[bytes] = []
         self._rest = bytearray()
         self._overlong = False
+        self._looked_at = 0
         self._chunk: _Joined | None = None
         self._numbers: dict[int, RequestId] = {}
 
@@ -151,17 +157,29 @@ class TolerantTransport:
                     self._flush()
                     return response
             self._flush()
+            block = None
             try:
-                block = await self._stdout.receive(BLOCK_BYTES)
+                with anyio.move_on_after(self._patience()):
+                    block = await self._stdout.receive(BLOCK_BYTES)
             except (OSError, anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return self._last_line()
-            self._split(block)
+            if block is not None:
+                self._split(block)
+            else:
+                self._looked_at = len(self._rest)
+                if _is_whole(self._rest):
+                    self._split(b"\n")
+
+    def _patience(self) -> float:
+        """How long to wait for more: an agent may forget the end of a line, and then wait for an answer."""
+        unfinished = self._rest.endswith(b"}") and len(self._rest) != self._looked_at
+        return _NO_NEWLINE_SECONDS if unfinished else math.inf
 
     def _split(self, block: bytes) -> None:
         *whole, rest = block.split(b"\n")
         if whole:
             whole[0] = b"" if self._overlong else bytes(self._rest) + whole[0]
-            self._overlong, self._rest = False, bytearray()
+            self._overlong, self._rest, self._looked_at = False, bytearray(), 0
             whole.reverse()
             self._lines = whole
         if not self._overlong:
@@ -255,14 +273,24 @@ def _frames(line: bytes, handler: FrameHandler) -> list[dict[str, Any]]:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         frames = salvage(line)
     else:
-        frames = [value] if _is_frame(value) else []
+        frames = [one for one in (value if isinstance(value, list) else [value]) if _is_frame(one)]
     if not frames:
         handler.on_noise(line)
     return frames
 
 
 def _is_frame(value: object) -> bool:
-    return isinstance(value, dict) and ("method" in value or "id" in value)
+    """Whether it is of JSON-RPC; a line of a log may be an object too, and even have an id."""
+    if not isinstance(value, dict):
+        return False
+    return "method" in value or ("id" in value and not value.keys().isdisjoint(("result", "error", "jsonrpc")))
+
+
+def _is_whole(line: bytearray) -> bool:
+    try:
+        return _is_frame(_decode_any(line))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def salvage(line: bytes) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.clients import Clients
 from sidekicks_bridge.bridge.configuration import Configuration
 from sidekicks_bridge.bridge.mail_tools import MailTools
+from sidekicks_bridge.bridge.overview import Overview
 from sidekicks_bridge.bridge.sign_ins import SignIns
 from sidekicks_bridge.channels.announced import AnnouncedCommands
 from sidekicks_bridge.channels.directory import Directory
@@ -69,6 +70,7 @@ class Bridge:
         self.configuration = Configuration(config_path)
         self.sign_ins = SignIns(self.to_all)
         self.mail_tools = MailTools(self)
+        self.overview = Overview(self._tell_channels)
         self._transcript_problem: str | None = None
         self._attention_count = 0
         self.started_at = self.clock.now()
@@ -89,6 +91,7 @@ class Bridge:
             await self._load(memory_store(damage.message))
         self.spawn(self.directory.run)
         self.spawn(self.journal.retry)
+        self.spawn(self.overview.run)
         await self.directory.declare(self.configuration.current.channels)
         self.recent.note_recent(str(path), self.clock.now())
         self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
@@ -121,7 +124,7 @@ class Bridge:
             config=lambda: self.configuration.current,
             spawn=self.spawn,
             to_all=self.to_all,
-            channel_changed=self.channel_changed,
+            channel_changed=self.overview.changed,
             finished=self._finished,
             peers=self._peers,
             auth_required=self.sign_ins.required,
@@ -203,7 +206,7 @@ class Bridge:
         """The questions that wait for an answer, in all channels."""
         return [permission for channel in self.directory.all() for permission in channel.open_permissions()]
 
-    def channel_changed(self) -> None:
+    def _tell_channels(self) -> None:
         """A channel was made, changed, deleted, or a message in it finished."""
         self.mail.channels_changed()
         self.clients.to_all(ChannelsChanged(channels=self.channels()))

@@ -109,7 +109,7 @@ class ChannelRequests:
         seq = await channel.mark_read(params.seq)
         if seq is not None:
             bridge.preferences.set_read_mark(channel.id, seq)
-            bridge.channel_changed()
+            bridge.overview.changed()
         return Empty()
 
     async def export(self, _client: Client, params: wire.ExportChannel) -> ExportedChannel:

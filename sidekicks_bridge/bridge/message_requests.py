@@ -215,7 +215,7 @@ def completion_items(items: list[Suggestion], position: Callable[[int], dict[str
 def _completion_item(item: Suggestion, replaced: dict[str, Any]) -> dict[str, Any]:
     fields = {
         "label": item.label,
-        "kind": 3 if item.label.startswith("/") else 6,  # Function, Variable
+        "kind": 23 if item.label.startswith("/") else 18,  # Event, Reference: some editors add () to a Function
         "detail": item.detail,
         "sortText": item.sort_text,
         "filterText": item.filter_text,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
@@ -17,38 +18,15 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class Reply(Generic[T]):
-    """The answer to a call, once it is there."""
-
-    def __init__(self) -> None:
-        self._done = anyio.Event()
-        self._value: T | None = None
-        self._error: BaseException | None = None
-
-    def set(self, value: T) -> None:
-        """Answer."""
-        self._value = value
-        self._done.set()
-
-    def fail(self, error: BaseException) -> None:
-        """Answer with an error."""
-        self._error = error
-        self._done.set()
-
-    async def wait(self) -> T:
-        """The answer; raises the error it was answered with."""
-        await self._done.wait()
-        if self._error is not None:
-            raise self._error
-        return self._value  # type: ignore[return-value]  # set together with _done
-
-
 class Inbox:
-    """Commands for one owner. `call` waits for the result, `cast` does not; both keep the order of arrival."""
+    """Commands for one owner. `call` waits for the result, `cast` does not; both keep the order of arrival.
+
+    Plain futures and one event: every letter and every chunk of an answer comes this way, and anyio's cost more.
+    """
 
     def __init__(self) -> None:
-        self._items: deque[tuple[Callable[..., Any], tuple[Any, ...], Reply[Any] | None]] = deque()
-        self._arrived = anyio.Event()
+        self._items: deque[tuple[Callable[..., Any], tuple[Any, ...], asyncio.Future[Any] | None]] = deque()
+        self._arrived = asyncio.Event()
         self._end: SidekicksError | None = None
 
     @property
@@ -66,17 +44,17 @@ class Inbox:
         """Have the owner run an asynchronous handler and wait for its result. After `close` raises why."""
         if self._end is not None:
             raise self._end
-        reply: Reply[T] = Reply()
+        reply: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._items.append((handler, args, reply))
         self._arrived.set()
-        return await reply.wait()
+        return await reply
 
     def close(self, why: SidekicksError) -> None:
         """Take no more; calls that still wait fail with ``why``, as later ones do."""
         self._end = why
         for _, _, reply in self._items:
             if reply is not None:
-                reply.fail(why)
+                _fail(reply, why)
         self._items.clear()
         self._arrived.set()
 
@@ -84,7 +62,7 @@ class Inbox:
         """Handle commands, one at a time, until closed. After ``idle()`` seconds without any, run ``on_idle``."""
         while not self.closed:
             if not self._items:
-                self._arrived = anyio.Event()
+                self._arrived.clear()
                 if not await _within(idle(), self._arrived):
                     await on_idle()
                 continue
@@ -102,7 +80,7 @@ def _contained(handler: Callable[..., None], args: tuple[Any, ...]) -> None:
         _log.exception("a command failed: %s", getattr(handler, "__qualname__", handler))
 
 
-async def _within(seconds: float | None, event: anyio.Event) -> bool:
+async def _within(seconds: float | None, event: asyncio.Event) -> bool:
     """Wait for the event; False: it took longer. No limit costs nothing, as between the chunks of an answer."""
     if seconds is None:
         await event.wait()
@@ -112,11 +90,20 @@ async def _within(seconds: float | None, event: anyio.Event) -> bool:
     return event.is_set()
 
 
-async def _answer(reply: Reply[Any], handler: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+async def _answer(reply: asyncio.Future[Any], handler: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
     try:
-        reply.set(await handler(*args))
+        result = await handler(*args)
     except anyio.get_cancelled_exc_class():
-        reply.fail(SidekicksError("shuttingDown", "The bridge is stopping."))
+        _fail(reply, SidekicksError("shuttingDown", "The bridge is stopping."))
         raise
     except Exception as error:  # the caller gets it and maps it; the owner lives on
-        reply.fail(error)
+        _fail(reply, error)
+    else:
+        if not reply.done():
+            reply.set_result(result)
+
+
+def _fail(reply: asyncio.Future[Any], error: Exception) -> None:
+    if not reply.done():  # whoever called may have been cancelled, now or before it hears of this
+        reply.set_exception(error)
+        reply.exception()

@@ -109,6 +109,16 @@ class TurnFlow:
     async def _converse(self, turn: PendingTurn, lease: Lease) -> PromptResult:
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
         blocks = await self._inbox.call(self._hand_over, turn, session)
+        try:
+            return await session.prompt(blocks)
+        except SidekicksError as error:
+            if error.code != "turnFailed" or session.live or turn.cancelled:
+                raise
+        # The agent has lost the session, so it has not heard the prompt either: once more, in another one.
+        session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
+        if session.origin == "fresh":
+            blocks = await self._inbox.call(self._hand_over, turn, session)
+        turn.session = session
         return await session.prompt(blocks)
 
     def _waits(self, turn: PendingTurn, waits_for: WaitsFor | None) -> None:
@@ -230,8 +240,9 @@ class TurnFlow:
         assert turn.answer is not None
         prompt = Prompt(blocks=blocks, session=origin, unseen=shown, cut=cut)
         await env.journal.keep(PutMember(member), PutPrompt(turn.answer.message.id, env.clock.now(), prompt))
+        if turn.session is None:
+            env.spawn(self.silence.watch, turn)
         turn.session = session
-        env.spawn(self.silence.watch, turn)
         self.set_state(turn, "thinking")
         if turn.command is None:
             env.channel_changed()  # the cursor moved

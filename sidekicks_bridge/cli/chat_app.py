@@ -19,15 +19,22 @@ from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_draft import Draft
 from sidekicks_bridge.cli.chat_keys import HELP, bindings
 from sidekicks_bridge.cli.chat_preview import Preview
+from sidekicks_bridge.cli.chat_prompts import ChatPrompts
 from sidekicks_bridge.cli.chat_questions import ChatQuestions
 from sidekicks_bridge.cli.chat_screen import Screen
+from sidekicks_bridge.cli.chat_send import Sender
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
 from sidekicks_bridge.cli.composer import BridgeCompleter, Composer
 from sidekicks_bridge.cli.picker import Picker, Question
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, Line, indented
 from sidekicks_bridge.cli.text import safe
-from sidekicks_bridge.ids import Ulids
-from sidekicks_bridge.protocol.events import BridgeStopping, DraftChanged, MessageUpdated
+from sidekicks_bridge.protocol.events import (
+    BridgeStopping,
+    ChannelsChanged,
+    ConfigChanged,
+    DraftChanged,
+    MessageUpdated,
+)
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     Accepted,
@@ -40,8 +47,6 @@ from sidekicks_bridge.protocol.requests import (
     MessagePage,
     OpenChannel,
     OpenedChannel,
-    SendMessage,
-    SentMessage,
 )
 from sidekicks_bridge.protocol.requests import State as BridgeState
 from sidekicks_bridge.protocol.types import Elicitation, Permission, SignIn
@@ -77,10 +82,10 @@ class ChatApp:
         self.preview = Preview(self)
         self.questions = ChatQuestions(self)
         self.agents = ChatAgents(self)
+        self.prompts = ChatPrompts(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
-        self._tokens = Ulids()
-        self._arrived: set[str] = set()
+        self._sender = Sender(self.composer)
         self._gone: BridgeGone | None = None
         self._wake = anyio.Event()
         self._tasks: TaskGroup | None = None
@@ -136,10 +141,12 @@ class ChatApp:
         if isinstance(event, Permission):
             if event.channel_id == self.channel_id():
                 self.draft.make_room()
+        elif isinstance(event, ChannelsChanged | ConfigChanged) and self.model.channel is None:
+            self.draft.deleted()
         elif isinstance(event, DraftChanged):
             self.draft.changed(event.channel_id, event.text, asked=self.question_open())
         elif isinstance(event, MessageUpdated) and event.client_token is not None:
-            self._arrived.add(event.client_token)
+            self._sender.arrived(event.client_token)
         elif isinstance(event, BridgeStopping):
             self.attachment.stopping = True
         self.changed()
@@ -179,7 +186,7 @@ class ChatApp:
         self.preview.clear()
         text = self.composer.take()
         self.do(self.keep_draft)
-        self.do(self._send, self.model.channel.id, text)
+        self.do(self._sender.send, self.client, self.model.channel.id, text)
 
     def cancel_or_leave(self) -> None:
         """Ctrl-C: cancel the running turn; leave when nothing runs, or the second time within a second.
@@ -266,18 +273,6 @@ class ChatApp:
         if not counted.accepted:
             self.model.say("That question was answered or cancelled already.", DIM)
         self.model.desk.close(request_id)
-
-    async def _send(self, channel_id: str, text: str) -> None:
-        token = self._tokens.new()
-        message = SendMessage(channel_id=channel_id, text=text, client_token=token)
-        try:
-            await self.client.request("sidekicks/message/send", message, SentMessage)
-        except (BridgeError, BridgeGone):
-            if token not in self._arrived and not self.composer.text:
-                self.composer.put(text)  # nothing typed is lost
-            raise
-        finally:
-            self._arrived.discard(token)
 
     async def _earlier(self) -> None:
         channel_id, before = self.channel_id(), self.model.earliest

@@ -29,6 +29,10 @@ class Draft:
         if draft and not self._composer.text:
             self._composer.put(draft)
 
+    def deleted(self) -> None:
+        """The channel is gone; what was being written stays in the composer."""
+        self._channel_id = None
+
     async def keep(self, client: BridgeClient) -> None:
         """Tell the bridge what stands in the composer, if it does not know."""
         text = self._composer.text

@@ -21,9 +21,10 @@ HELP = (
     ("Ctrl+D", "leave"),
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
-    ("Ctrl+T", "invite and remove agents"),
+    ("Ctrl+T", "this channel: invite and remove agents, rename it, delete it"),
     ("Ctrl+G", "the agents: what they ask for, sign in, ask again, modes, models and options, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
+    ("F2", "what did they see? What an agent was sent for an answer"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),
     ("Ctrl+L, Ctrl+Z", "clear the screen; go back to the shell, `fg` comes here again"),
@@ -41,11 +42,12 @@ def bindings(app: ChatApp) -> KeyBindings:
     for key, act in (
         ("c-o", app.questions.pick_channel),
         ("c-n", app.questions.new_channel),
-        ("c-t", app.questions.members),
+        ("c-t", app.questions.this_channel),
         ("c-g", app.agents.menu),
         ("c-q", app.questions.unqueue),
         ("pageup", app.earlier),
         ("f1", app.help),
+        ("f2", app.prompts.menu),
     ):
         keys.add(key)(lambda event, act=act: act())
     keys.add("c-z")(lambda event: event.app.suspend_to_background())

@@ -195,8 +195,13 @@ class ChatModel:
 
     def _know_channels(self, channels: list[Channel]) -> None:
         self.channels = {channel.id: channel for channel in channels}
-        if self.channel is not None:
-            self.channel = self.channels.get(self.channel.id, self.channel)
+        if self.channel is None:
+            return
+        if (now := self.channels.get(self.channel.id)) is None:
+            self._settle()
+            self.say(f"{slug(self.channel)} was deleted, and its history. Ctrl+O goes to another channel.")
+            self.turns, self.queued, self.failed, self._usage = [], {}, {}, {}
+        self.channel = now
 
     def _message(self, message: Message) -> None:
         self._note_end(message)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sidekicks_bridge.cli.channel_ref import slug
 from sidekicks_bridge.cli.client import BridgeError
 from sidekicks_bridge.cli.picker import Item, Question
-from sidekicks_bridge.cli.style import BOLD, DIM, WARN, Line
+from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, WARN, Line
 from sidekicks_bridge.cli.text import one_line
 from sidekicks_bridge.names import name_problem
 from sidekicks_bridge.paths import same_folder
@@ -17,6 +17,7 @@ from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     ChannelAgent,
     CreateChannel,
+    DeleteChannel,
     DirectChannel,
     Empty,
     MessageRef,
@@ -64,13 +65,15 @@ class ChatQuestions:
             "Go to", [*items, *(self._channel_item(channel, False) for channel in channels)], self._new_item
         )
 
-    def members(self) -> None:
-        """Invite and remove."""
+    def this_channel(self) -> None:
+        """Invite, remove, rename, delete."""
         channel = self._app.model.channel
-        if channel is None or channel.kind != "named":
-            self._app.model.say("Only a channel with a name has members to invite and remove.", DIM)
-            self._app.changed()
+        if channel is None:
             return
+        items = [*self._members(channel), self._rename_item(channel)] if channel.kind == "named" else []
+        self._app.ask(Question(f"{slug(channel)}:", [*items, self._delete_item(channel)]))
+
+    def _members(self, channel: Channel) -> list[Item]:
         present = [member.name for member in channel.members]
         names = self._app.model.names
         items = [
@@ -82,7 +85,43 @@ class ChatQuestions:
             Item([("", "remove "), names.span(name)], f"remove {name}", self._member("remove", channel.id, name))
             for name in present
         ]
-        self._app.ask(Question(f"Members of {slug(channel)}", items))
+        return items
+
+    def _rename_item(self, channel: Channel) -> Item:
+        def to(typed: str) -> Item:
+            name = typed.lstrip("#")
+
+            async def rename() -> None:
+                asked = UpdateChannel(channel_id=channel.id, name=name)
+                await self._app.client.request("sidekicks/channel/update", asked, Channel)
+
+            problem = name_problem(name)
+            line: Line = [("", "call it "), (BOLD, f"#{one_line(name, 64)}")] if problem is None else [(WARN, problem)]
+            return Item(line, typed, rename)
+
+        async def ask() -> None:
+            self._app.ask(Question(f"Rename {slug(channel)}", [], to, "type its new name · Enter renames · Esc closes"))
+
+        return Item([("", "rename it")], "rename", ask)
+
+    def _delete_item(self, channel: Channel) -> Item:
+        name = channel.name or channel.agent or slug(channel)
+
+        def confirmed(typed: str) -> Item:
+            async def delete() -> None:
+                asked = DeleteChannel(channel_id=channel.id, confirm=typed)
+                await self._app.client.request("sidekicks/channel/delete", asked, Empty)
+                self.pick_channel()
+
+            right = typed.casefold() == name.casefold()
+            line: Line = [(ERROR, "delete it for good")] if right else [(DIM, f"that is not {one_line(name)}")]
+            return Item(line, typed, delete)
+
+        async def ask() -> None:
+            title = f"Delete {slug(channel)} and its history?"
+            self._app.ask(Question(title, [], confirmed, f"type {one_line(name)} to confirm · Esc keeps it"))
+
+        return Item([("", "delete it, and its history")], "delete", ask)
 
     def unqueue(self) -> None:
         """Take back a queued message: the only one at once, else the one that is picked."""

@@ -12,6 +12,7 @@ import anyio
 import msgspec
 
 from sidekicks_bridge import __version__, ownership
+from sidekicks_bridge.cli.text import counted
 from sidekicks_bridge.protocol.base import Wire, to_builtins
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def installation() -> Finding:
 def configuration(path: Path, parsed: Parsed) -> list[Finding]:
     """The file, then each of its problems."""
     config = parsed.config
-    what = "cannot be used" if config is None else f"{len(config.agents)} agents, {len(config.channels)} channels"
+    what = "cannot be used"
+    if config is not None:
+        what = f"{counted(len(config.agents), 'agent')}, {counted(len(config.channels), 'channel')}"
     found = [
         Finding(
             area="configuration",
@@ -74,7 +77,9 @@ def history(path: Path) -> list[Finding]:
     from sidekicks_bridge.store.inspect import inspect
 
     seen = inspect(path)
-    text = f"{seen.messages:,} messages, {mebibytes(seen.bytes)} in {seen.folder}" if seen.exists else "none yet"
+    text = (
+        f"{counted(seen.messages, 'message')}, {mebibytes(seen.bytes)} in {seen.folder}" if seen.exists else "none yet"
+    )
     found = [Finding(area="history", name="database", status="ok", text=text, details=msgspec.to_builtins(seen))]
     if seen.problem is not None:
         found[0].status, found[0].text = "error", f"{seen.folder} cannot be read: {seen.problem}"
@@ -106,7 +111,8 @@ def history(path: Path) -> list[Finding]:
                 name="orphan",
                 status="warning",
                 text=f"{orphan.folder} ({mebibytes(orphan.bytes)}) belongs to {orphan.config_path}, which is gone",
-                todo=f"Put {orphan.config_path} back to use it again, or remove {orphan.folder}.",
+                todo=f"`sidekicks data adopt {orphan.folder}` gives it to this configuration; "
+                f"or put {orphan.config_path} back, or remove the folder.",
             )
         )
     return found
@@ -135,7 +141,7 @@ async def running_bridge(path: Path) -> Finding:
         found.todo = "End it with `sidekicks stop`, then try again."
         return found
     kept = status.state.storage
-    found.text = f"process {status.pid}, version {status.bridge_version}, {len(status.clients) - 1} clients"
+    found.text = f"process {status.pid}, version {status.bridge_version}, {counted(len(status.clients) - 1, 'client')}"
     found.details = to_builtins(status)
     if not kept.persistent:
         found.status, found.text = "warning", f"{found.text}; history is not kept: {kept.reason}"
@@ -184,7 +190,7 @@ def _summary(seen: Examined) -> str:
         if values:
             facts.append(f"{name}: {' '.join(values)}")
     if seen.session_seconds is not None:
-        facts.append(f"{len(seen.commands)} commands")
+        facts.append(counted(len(seen.commands), "command"))
     if seen.stderr:
         facts.append(f"{seen.stderr} lines on stderr")
     return ", ".join(facts) or "nothing is known of it"

@@ -1,36 +1,38 @@
 """The configuration that a command means where it is run, and `sidekicks trust`.
 
 A folder's own configuration is read only if the user trusts the folder: else `cd` into somebody's repository would be
-enough to run its programs. Light: every command passes here.
+enough to run its programs. Light: every command passes here, the mail verbs too; `pathlib` is left until it is needed.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from functools import cache
-from pathlib import Path
 
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.config.locate import WORKSPACE_FILE, Location, locate
-from sidekicks_bridge.config.trust import is_trusted, set_trust, trusted_folders
+
+_passed_over: set[str] = set()
+"""What was said once, however often a command looks."""
 
 
 def located(config: str | None) -> Location:
     """The configuration: ``--config``, else by the rules; says so where the folder's own one is passed over."""
-    folder = Path.cwd()
-    location = locate(config, trusted_workspace=folder)
-    if location.origin != "workspace" or is_trusted(folder):
+    location = locate(config, trusted_workspace=os.getcwd())
+    if location.origin != "workspace" or trusted_here():
         return location
-    _pass_over(location.path)
+    _pass_over(location.place)
     return locate(config)
 
 
-@cache  # said once, however often a command looks
-def _pass_over(path: Path) -> None:
+def _pass_over(place: str) -> None:
+    if place in _passed_over:
+        return
+    _passed_over.add(place)
     from sidekicks_bridge.cli.text import safe
 
     print(
-        f"sidekicks: {safe(str(path))} is not used: it can start any program, and you have not trusted this folder. "
+        f"sidekicks: {safe(place)} is not used: it can start any program, and you have not trusted this folder. "
         "Look at it, then run `sidekicks trust`.",
         file=sys.stderr,
     )
@@ -38,29 +40,38 @@ def _pass_over(path: Path) -> None:
 
 def trusted_here() -> bool:
     """Whether the user trusts the current folder."""
+    from pathlib import Path
+
+    from sidekicks_bridge.config.trust import is_trusted
+
     return is_trusted(Path.cwd())
 
 
 def offer_trust(config: str | None) -> None:
     """In a terminal: ask about a folder's own configuration before anything of it is read."""
-    folder = Path.cwd()
-    location = locate(config, trusted_workspace=folder)
-    if location.origin != "workspace" or is_trusted(folder):
+    location = locate(config, trusted_workspace=os.getcwd())
+    if location.origin != "workspace" or trusted_here():
         return
-    from sidekicks_bridge.cli.text import safe
+    from pathlib import Path
 
-    print(f"This folder has a configuration of its own, {safe(str(location.path))}.\nIt can start any program.")
+    from sidekicks_bridge.cli.text import safe
+    from sidekicks_bridge.config.trust import set_trust
+
+    print(f"This folder has a configuration of its own, {safe(location.place)}.\nIt can start any program.")
     try:
         answer = input("Use it, now and later? [y/N] ")
     except EOFError:
         return
     if answer.strip().lower() in ("y", "yes"):
-        set_trust(folder, trusted=True)
+        set_trust(Path.cwd(), trusted=True)
 
 
 def main(argv: list[str]) -> int:
     """Run `sidekicks trust`. 0: done; 1: it cannot be kept; 5: no such folder; 64: wrong usage."""
     from argparse import ArgumentParser
+    from pathlib import Path
+
+    from sidekicks_bridge.config.trust import set_trust, trusted_folders
 
     parser = ArgumentParser(
         prog="sidekicks trust",

@@ -17,6 +17,7 @@ from sidekicks_bridge.cli.text import one_line, safe, silence
 from sidekicks_bridge.cli.tolerant import decode
 from sidekicks_bridge.cli.waiting import Waiting
 from sidekicks_bridge.protocol import events
+from sidekicks_bridge.protocol.agent_requests import AnswerElicitation
 from sidekicks_bridge.protocol.parts import NoticePart, TextPart, ToolCallPart
 from sidekicks_bridge.protocol.requests import (
     Accepted,
@@ -26,7 +27,7 @@ from sidekicks_bridge.protocol.requests import (
     OpenChannel,
     OpenedChannel,
 )
-from sidekicks_bridge.protocol.types import Permission
+from sidekicks_bridge.protocol.types import Elicitation, Permission
 
 if TYPE_CHECKING:
     from sidekicks_bridge.protocol.base import Wire
@@ -46,9 +47,12 @@ _WANTED: dict[str, type[Wire]] = {
         events.ChannelDesynced,
         events.PermissionResolved,
         Permission,
+        Elicitation,
     )
 }
 _QUESTIONS = ("sidekicks/permission/requested", "sidekicks/permission/resolved")
+_Task = Permission | Elicitation | events.ChannelDesynced
+"""What asks something of this client."""
 _BAD_ENDS = frozenset({"failed", "interrupted", "cancelled", "refusal"})
 
 
@@ -66,6 +70,10 @@ class Exchange:
         self.explained = False
         self.accepted = anyio.Event()
         self.done = anyio.Event()
+
+    def asks(self, agent: str) -> bool:
+        """Whether the message goes to this agent."""
+        return self.route is not None and any(target.agent == agent for target in self.route.to)
 
     def why_nobody(self) -> str:
         """Why no agent answered, as a sentence."""
@@ -92,7 +100,9 @@ class PlainListener:
         self._watched = sys.stderr.isatty()
         self.waiting = Waiting(self._tell)
         self._reader_gone = anyio.Event()
-        self._tasks_in, self._tasks = anyio.create_memory_object_stream[Permission | events.ChannelDesynced](100)
+        self._tasks_in, self._tasks = anyio.create_memory_object_stream[
+            Permission | Elicitation | events.ChannelDesynced
+        ](100)
 
     def know(self, state: State) -> None:
         """Learn the agents' titles, and which questions are open."""
@@ -169,6 +179,8 @@ class PlainListener:
         async for task in self._tasks:
             if isinstance(task, Permission):
                 await self._answer(client, task)
+            elif isinstance(task, Elicitation):
+                await self._decline(client, task)
             else:
                 asked = OpenChannel(channel_id=task.channel_id, keep_root=True)
                 await client.request("sidekicks/channel/open", asked, OpenedChannel, self._reopened)
@@ -176,7 +188,7 @@ class PlainListener:
     async def _answer(self, client: BridgeClient, question: Permission) -> None:
         """Answer a permission question as `--allow` says, naming it on stderr."""
         if question.about == "silence":
-            self._tell(f"{safe(question.tool_call.title)}; waiting on (Ctrl-C ends it)")
+            self._tell(f"{safe(question.tool_call.title).removesuffix('. Wait on?')}; waiting on (Ctrl-C ends it)")
             return
         kind = "allow_once" if self._allow else "reject_once"
         chosen = next((option.option_id for option in question.options if option.kind == kind), None)
@@ -185,6 +197,16 @@ class PlainListener:
         answer = AnswerPermission(request_id=question.request_id, option_id=chosen)
         try:
             await client.request("sidekicks/permission/answer", answer, Accepted)
+        except BridgeError as refused:
+            self._tell(f"the answer was refused: {safe(refused.message)}")
+
+    async def _decline(self, client: BridgeClient, asked: Elicitation) -> None:
+        """Nobody is here to fill in a form or to visit a page: the agent is told so, and goes on."""
+        what = f"{one_line(asked.message)} {safe(asked.url or '')}".strip()
+        self._tell(f"declined, as only `sidekicks chat` or an editor can answer: {self._title(asked.agent)}: {what}")
+        answer = AnswerElicitation(request_id=asked.request_id, action="decline")
+        try:
+            await client.request("sidekicks/elicitation/answer", answer, Accepted)
         except BridgeError as refused:
             self._tell(f"the answer was refused: {safe(refused.message)}")
 
@@ -210,8 +232,10 @@ class PlainListener:
             self.waiting.turns(event.turns, exchange.message_id)
             if exchange.began and not exchange.turns:
                 exchange.done.set()
-        elif isinstance(event, events.ChannelDesynced) or (
-            isinstance(event, Permission) and event.turn_id in exchange.turns
+        elif (
+            isinstance(event, events.ChannelDesynced)
+            or (isinstance(event, Permission) and event.turn_id in exchange.turns)
+            or (isinstance(event, Elicitation) and exchange.asks(event.agent))
         ):
             self._tasks_in.send_nowait(event)
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidekicks_bridge import paths
 from sidekicks_bridge.cli import mail_text as text
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.mail_socket import Gone, Refused, request, signed
+from sidekicks_bridge.cli.mail_socket import Gone, Refused, ask_owner, signed
 from sidekicks_bridge.cli.mail_words import Usage, Words, parse
-from sidekicks_bridge.cli.reach import BridgeGone, connect
+from sidekicks_bridge.cli.reach import BridgeGone
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.names import name_problem
 from sidekicks_bridge.protocol.errors import SidekicksError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from sidekicks_bridge.mail.signing import PrivateKey
 
@@ -47,14 +47,22 @@ _RENAMED = {
 }
 
 
-class Verb(NamedTuple):
+class Verb:
     """A verb: its words for people, options, how its parameters come about, and how its result is printed."""
 
-    usage: str
-    method: str
-    options: tuple[str, ...]
-    params: Callable[[Words], JSON]
-    show: Callable[[JSON], list[str]]
+    def __init__(
+        self,
+        usage: str,
+        method: str,
+        options: tuple[str, ...],
+        params: Callable[[Words], JSON],
+        show: Callable[[JSON], list[str]],
+    ) -> None:
+        self.usage = usage
+        self.method = method
+        self.options = options
+        self.params = params
+        self.show = show
 
 
 # ── parameters ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,7 +121,8 @@ def _message(words: Words, what: str) -> JSON:
 
 def _file(path: str) -> str:
     try:
-        return Path(path).read_bytes().decode("utf-8", "replace")
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
     except OSError as problem:
         raise Usage(f"The file {path} cannot be read: {problem.strerror}.") from problem
 
@@ -266,27 +275,20 @@ class _Unauthorized(Exception):
 def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
     location = located(given.given.get("config"))
     ensure(location)
-    folder = paths.data_dir(location.path)
+    folder = paths.data_folder(location.place)
     method = f"sidekicks/mail/{verb.method}"
     who, key = _register_key(folder, given) if name == "register" else _key(folder, given)
     if name == "register":
         params = {"key": key.public}
-    result = _request(location.path, method, lambda: signed(method, params, who, key.sign))
+    result = ask_owner(location.place, method, lambda: signed(method, params, who, key.sign))
     if name == "unregister":
         from sidekicks_bridge.mail.signing import key_path
 
-        key_path(folder, who).unlink(missing_ok=True)
+        os.unlink(key_path(folder, who))
     return result
 
 
-def _request(config_path: Path, method: str, params: Callable[[], JSON]) -> JSON:
-    """Signs only once the bridge is there: a signature is good for a minute."""
-    _, connection = connect(config_path, start=True)
-    with connection:
-        return request(connection, method, params())
-
-
-def _key(folder: Path, given: Words) -> tuple[str, PrivateKey]:
+def _key(folder: str, given: Words) -> tuple[str, PrivateKey]:
     from sidekicks_bridge.mail.signing import BadKey, load_key
 
     name = given.given.get("as") or os.environ.get(NAME_VARIABLE)
@@ -303,7 +305,7 @@ def _key(folder: Path, given: Words) -> tuple[str, PrivateKey]:
     return name, key
 
 
-def _register_key(folder: Path, given: Words) -> tuple[str, PrivateKey]:
+def _register_key(folder: str, given: Words) -> tuple[str, PrivateKey]:
     from sidekicks_bridge.mail.signing import BadKey, make_key
 
     name = _one(given, "a name")

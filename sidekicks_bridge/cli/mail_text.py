@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-JSON = dict[str, Any]
+    JSON = dict[str, Any]
 
 PROTOCOL = """How to write to others with `sidekicks` (for a person, a script or an agent)
 

@@ -17,7 +17,7 @@ from sidekicks_bridge.cli import mail_text as text
 from sidekicks_bridge.cli.mail_socket import Gone, Refused, request
 
 if TYPE_CHECKING:
-    import socket
+    from _socket import socket
     from collections.abc import Callable
     from typing import Any
 
@@ -108,7 +108,7 @@ class Server:
         self._place = place
         self._token = token
         self._lock = allocate_lock()
-        self._calls: dict[object, socket.socket] = {}
+        self._calls: dict[object, socket] = {}
 
     def accept(self, line: bytes) -> None:
         """Take one message."""

@@ -6,13 +6,13 @@ Standard library only: the mail verbs go this way, in milliseconds.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from sidekicks_bridge import endpoint, ownership
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
+    from _socket import socket
+    from os import PathLike
 
 PATIENCE = 30.0
 _STEP = 0.02
@@ -22,14 +22,14 @@ class BridgeGone(Exception):
     """The bridge ended or was never reached; the message says why and what to do."""
 
 
-def reach(config_path: Path, start: bool) -> str:
+def reach(config_path: str | PathLike[str], start: bool) -> str:
     """The socket of the owner, started if need be; waits until it listens. Raises BridgeGone."""
     place, connection = connect(config_path, start)
     connection.close()
     return place
 
 
-def connect(config_path: Path, start: bool) -> tuple[str, socket.socket]:
+def connect(config_path: str | PathLike[str], start: bool) -> tuple[str, socket]:
     """A connection to the owner and where it listens, as `reach`. Raises BridgeGone."""
     if not endpoint.supported():
         raise BridgeGone("This system has no Unix sockets, so the command line cannot attach to a bridge.")
@@ -39,10 +39,12 @@ def connect(config_path: Path, start: bool) -> tuple[str, socket.socket]:
         if holder is None:
             if not start:
                 raise BridgeGone("No bridge is running for this configuration.")
+            from pathlib import Path
+
             from sidekicks_bridge.cli.hub import HubFailed, start_hub
 
             try:
-                start_hub(config_path)
+                start_hub(Path(config_path))
             except HubFailed as failed:
                 raise BridgeGone(str(failed)) from failed
         elif problem := ownership.other_version(holder):
@@ -55,7 +57,7 @@ def connect(config_path: Path, start: bool) -> tuple[str, socket.socket]:
     )
 
 
-def _connection(place: str) -> socket.socket | None:
+def _connection(place: str) -> socket | None:
     try:
         return endpoint.connect(place)
     except PermissionError as refusal:  # another user's socket: the next look would find it, too

@@ -32,6 +32,11 @@ def safe(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text).translate(_VISIBLE)
 
 
+def counted(number: int, one: str) -> str:
+    """A number with its noun, in the plural where it belongs."""
+    return f"{number:,} {one if number == 1 else one + 's'}"
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """The safe ``text`` on one line: line ends become blanks, at most ``limit`` characters, a cut ends with ``…``."""
     joined = " ".join(safe(text[: limit * 4]).split())

@@ -87,13 +87,12 @@ def transcript(argv: list[str]) -> int:
             file=sys.stderr,
         )
         return USAGE
-    from sidekicks_bridge.cli.mail_socket import Gone, Refused, request
-    from sidekicks_bridge.cli.reach import BridgeGone, connect
+    from sidekicks_bridge.cli.mail_socket import Gone, Refused, ask_owner
+    from sidekicks_bridge.cli.reach import BridgeGone
 
     try:
         ensure(location)
-        with connect(location.path, start=True)[1] as connection:
-            request(connection, "sidekicks/mail/purge", {"confirm": "transcript"})
+        ask_owner(location.place, "sidekicks/mail/purge", lambda: {"confirm": "transcript"})
     except (BridgeGone, Gone, Refused, SidekicksError) as problem:
         print(f"sidekicks transcript: {problem}", file=sys.stderr)
         return FAILED

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sidekicks_bridge.config.known import KNOWN_AGENTS, KnownAgent, found_agents
 from sidekicks_bridge.config.schema import SCHEMA_FILE, config_schema_text
+from sidekicks_bridge.private_files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,6 +145,6 @@ def refresh_schema(path: Path) -> None:
     text = config_schema_text()
     try:
         if not schema.exists() or schema.read_text(encoding="utf-8") != text:
-            schema.write_text(text, encoding="utf-8", newline="\n")
+            write_whole(schema, text.encode())
     except (OSError, UnicodeDecodeError):
         pass  # the editor's help is a convenience

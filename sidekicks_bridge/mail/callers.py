@@ -6,8 +6,9 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.mail.checking import Replays, is_key, verify
 from sidekicks_bridge.mail.registry import Registry, seconds
-from sidekicks_bridge.mail.signing import Replays, is_key, payload, verify
+from sidekicks_bridge.mail.signing import payload
 from sidekicks_bridge.protocol.base import to_builtins
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.mail import MailOrigin

@@ -1,28 +1,27 @@
-"""Keys and signatures: what exactly is signed, making and keeping a private key, checking, and refusing replays.
+"""Signing: what exactly is signed, making and keeping private keys. What is checked of it is in `checking`.
 
-Standard library only at import, because the command line signs with it; `cryptography` comes in with the first key.
+Next to nothing is imported, because the command line signs with it; `cryptography` comes in with the first key.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections import deque
-from typing import TYPE_CHECKING, Any
 
-from sidekicks_bridge.private_files import private_folder
+from sidekicks_bridge.quick_json import dumps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
+    from typing import Any
 
-WINDOW = 60.0
-"""Seconds by which a request's time may differ from the bridge's; nonces are remembered for twice as long."""
-_KEY_BYTES = 32
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+KEY_BYTES = 32
 
 
 def payload(method: str, params: dict[str, Any], name: str, time: str, nonce: str) -> bytes:
     """The bytes that are signed: the same for everybody who knows the request (see `MailAuth`)."""
-    return json.dumps([method, params, name, time, nonce], sort_keys=True, separators=(",", ":")).encode("ascii")
+    return dumps([method, params, name, time, nonce], sort_keys=True)
 
 
 class BadKey(Exception):
@@ -33,9 +32,7 @@ class PrivateKey:
     """An Ed25519 key from its 32 bytes."""
 
     def __init__(self, seed: bytes) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        self._key = _private_key(seed)
 
     @property
     def public(self) -> str:
@@ -47,85 +44,54 @@ class PrivateKey:
         return self._key.sign(data).hex()
 
 
-def verify(key: str, data: bytes, signature: str) -> bool:
-    """Whether ``signature`` (hex) is that of ``data`` by the holder of ``key`` (hex); nonsense is a no."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
+def _private_key(seed: bytes) -> Ed25519PrivateKey:
+    """The key by `cryptography`, from where its public module has it: that one takes as long again to import."""
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), data)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+        from cryptography.hazmat.bindings._rust import openssl
 
+        return openssl.ed25519.from_private_bytes(seed)
+    except (ImportError, AttributeError):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-def is_key(key: str) -> bool:
-    """Whether this is the hex of a public key."""
-    try:
-        return len(key) == 2 * _KEY_BYTES and len(bytes.fromhex(key)) == _KEY_BYTES
-    except ValueError:
-        return False
+        return Ed25519PrivateKey.from_private_bytes(seed)
 
 
 # ── key files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def key_path(folder: Path, name: str) -> Path:
+def key_path(folder: str | PathLike[str], name: str) -> str:
     """Where the private key of ``name`` (which keeps the one name rule) lies in a data folder."""
-    return folder / "keys" / f"{name.casefold()}.key"
+    return os.path.join(folder, "keys", f"{name.casefold()}.key")
 
 
-def load_key(folder: Path, name: str) -> PrivateKey | None:
+def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
     """The key of ``name``, or None if there is none. Raises BadKey."""
     path = key_path(folder, name)
     try:
-        seed = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        with open(path, "rb") as file:
+            seed = bytes.fromhex(file.read().decode("ascii").strip())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
         raise BadKey(f"The key {path} cannot be read: {problem}.") from problem
-    if len(seed) != _KEY_BYTES:
-        raise BadKey(f"The key {path} has {len(seed)} bytes instead of {_KEY_BYTES}.")
+    if len(seed) != KEY_BYTES:
+        raise BadKey(f"The key {path} has {len(seed)} bytes instead of {KEY_BYTES}.")
     return PrivateKey(seed)
 
 
-def make_key(folder: Path, name: str) -> PrivateKey:
+def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
     """The key of ``name``, made (for the user alone) if there is none. Raises BadKey, OSError."""
     if (found := load_key(folder, name)) is not None:
         return found
-    path = key_path(folder, name)
+    from pathlib import Path
+
+    from sidekicks_bridge.private_files import private_folder, write_new
+
+    path = Path(key_path(folder, name))
     private_folder(path.parent)
-    seed = os.urandom(_KEY_BYTES)
+    seed = os.urandom(KEY_BYTES)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_new(path, seed.hex().encode("ascii") + b"\n")
     except FileExistsError:  # somebody made it in this instant
         return make_key(folder, name)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(seed.hex().encode("ascii") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
     return PrivateKey(seed)
-
-
-# ── replays ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Replays:
-    """Which nonces were used lately. ``began``: before it nothing is remembered, so what was signed before is old."""
-
-    def __init__(self, began: float) -> None:
-        self._began = began
-        self._seen: set[tuple[str, str]] = set()
-        self._order: deque[tuple[float, tuple[str, str]]] = deque()
-
-    def problem(self, key: str, nonce: str, signed: float, now: float) -> str | None:
-        """Why a request signed at ``signed`` (seconds) is refused, or None; then its nonce is used up."""
-        while self._order and self._order[0][0] < now - 2 * WINDOW:
-            self._seen.discard(self._order.popleft()[1])
-        if abs(signed - now) > WINDOW or signed < self._began:
-            return "Its time is too far from the bridge's: sign a new request, and check the clock."
-        if (key, nonce) in self._seen:
-            return "Its nonce was used before: sign a new request."
-        self._seen.add((key, nonce))
-        self._order.append((now, (key, nonce)))
-        return None

@@ -102,7 +102,9 @@ class Waking:
             wakes, notice, notes = [], ("hopLimit", sentence), [sentence]
         origin = msgspec.structs.replace(caller.origin, cause=cause, hops=hops)
         author = Author(kind=caller.kind, name=caller.name)
-        return await channel.letters.write(Letter(author, text, origin, wakes, notice)), notes
+        with anyio.CancelScope(shield=True):  # whoever wrote is answered, even by a bridge that ends in this instant
+            message = await channel.letters.write(Letter(author, text, origin, wakes, notice))
+        return message, notes
 
     def _cause(self, caller: Caller) -> tuple[str | None, int]:
         """The message an agent was prompted with when it wrote, and how far from a person that makes its letter."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sidekicks_bridge.protocol.base import Wire
-from sidekicks_bridge.protocol.errors import ErrorCode
+from sidekicks_bridge.protocol.error_codes import ErrorCode
 
 
 class ClientOptions(Wire, kw_only=True):

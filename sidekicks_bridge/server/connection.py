@@ -7,6 +7,7 @@ A connection ends without the owner ending: `exit` is only its own (trap T2).
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.bridge import Bridge
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.server.features import Handler
+    from sidekicks_bridge.server.language import QuietServer
     from sidekicks_bridge.server.outbox import SharedFrames
     from sidekicks_bridge.server.owner import Owner
 
@@ -56,7 +58,6 @@ class Connection:
         self.document_read = False
         self.plain = True
         self.outbox = Outbox(wake, frames)
-        self.language = language_server(self.outbox.put_frame)
         self.ended = anyio.Event()
         self.orderly = False
         self._owner = owner
@@ -67,7 +68,13 @@ class Connection:
         self._answers: dict[str, Any] = {}
         self._count = 0
         self._dialogs = Dialogs(self)
-        Documents(self).register()
+
+    @cached_property
+    def language(self) -> QuietServer:
+        """The connection's pygls server, once LSP is spoken: a script that sends one letter need not pay for it."""
+        server = language_server(self.outbox.put_frame)
+        Documents(self).register(server)
+        return server
 
     # ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,6 +97,9 @@ class Connection:
         request_id = message.get("id")
         if method is None:
             self._answered(message)
+        elif self.ended.is_set():
+            if request_id is not None:
+                self._send_error(request_id, errors.error_of(SidekicksError("shuttingDown", "The bridge is ending.")))
         elif method == "exit":
             self.ended.set()
         elif method == "$/cancelRequest":
@@ -201,6 +211,8 @@ class Connection:
         def answer(result: Wire) -> None:
             nonlocal answered
             answered = True
+            if self._initialized:  # it is told events: those of what the answer shows come first
+                self._owner.bridge.overview.flush()
             self._send_result(request_id, result)
 
         try:

@@ -15,6 +15,7 @@ from sidekicks_bridge.names import fold
 from sidekicks_bridge.paths import same_folder
 
 if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
     from pygls.workspace import TextDocument
 
     from sidekicks_bridge.bridge.bridge import Bridge
@@ -46,12 +47,8 @@ class Documents:
         self._states: dict[str, object] = {}
         """Stands for the text of each open composer: another text is another object."""
 
-    def register(self) -> None:
-        """Register the features with the connection's pygls server.
-
-        pygls marks what is registered with attributes, which a bound method refuses and a partial takes.
-        """
-        server = self._connection.language
+    def register(self, server: LanguageServer) -> None:
+        """Register the features with the connection's pygls server."""
         # pygls marks what it registers, which a bound method does not allow: hence partial.
         server.feature(
             lsp.TEXT_DOCUMENT_COMPLETION,
@@ -80,7 +77,10 @@ class Documents:
         return next(fitting, here[0] if here else None)
 
     def complete(self, params: lsp.CompletionParams) -> dict[str, Any]:
-        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire."""
+        """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire.
+
+        An empty one is incomplete, or some editors would ask no more when a slip is mended or commands are announced.
+        """
         bridge = self._connection.ready_bridge
         if bridge is None:
             return {"isIncomplete": True, "items": []}
@@ -93,7 +93,8 @@ class Documents:
         items = MessageRequests(bridge).suggest(channel, text, offset)
         if channel is not None and text[:offset].lstrip().startswith("/") and self._connection.trusted is not False:
             bridge.spawn(prepare, channel, self._connection.folder)
-        return {"isIncomplete": False, "items": completion_items(items, lambda at: _client_position(document, at))}
+        found = completion_items(items, lambda at: _client_position(document, at))
+        return {"isIncomplete": not found, "items": found}
 
     def _open(self, uri: str) -> TextDocument | None:
         """The document, if the editor has opened it; pygls would read any other one from the disk."""

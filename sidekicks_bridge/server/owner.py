@@ -8,6 +8,7 @@ nothing ran for a while.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -153,6 +154,7 @@ class Owner:
             await self.bridge.start()
         self.bridge.on_stop = self.stop
         self.bridge.run_in_background()
+        gc.freeze()  # what has been loaded stays: looking through all of it now and then would hold the loop up
         self.ready.set()
 
     def stop(self) -> None:
@@ -220,8 +222,8 @@ class Owner:
             if client.lost:
                 connection.ended.set()
             await self._until_ended(connection, tasks)
-            client.wake()
-            client.close()
+        client.wake()  # only now: what was being written is finished, and answered
+        client.close()
 
     async def _serve_descriptors(self, first: bytes, rest: bytes, stdin: int, stdout: int) -> int:
         async with anyio.create_task_group() as tasks:

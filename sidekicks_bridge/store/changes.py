@@ -71,13 +71,15 @@ def _run(statement: str, *values: str | int | bytes | None) -> Operation:
 
 def _put(table: str, unique: str, columns: Columns) -> Operation:
     """Insert a row, or replace its columns in place so that it keeps its position."""
-    names = ", ".join(columns)
     updates = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    return _insert(table, columns, f"ON CONFLICT ({unique}) DO UPDATE SET {updates}")
+
+
+def _insert(table: str, columns: Columns, otherwise: str) -> Callable[[sqlite3.Connection], sqlite3.Cursor]:
+    names = ", ".join(columns)
     values = ", ".join("?" * len(columns))
-    return _run(
-        f"INSERT INTO {table} ({names}) VALUES ({values}) ON CONFLICT ({unique}) DO UPDATE SET {updates}",  # noqa: S608  our own names
-        *columns.values(),
-    )
+    statement = f"INSERT INTO {table} ({names}) VALUES ({values}) {otherwise}"  # noqa: S608  our own names
+    return lambda connection: connection.execute(statement, tuple(columns.values()))
 
 
 def _put_message(message: Message) -> Operation:
@@ -89,28 +91,34 @@ def _put_message(message: Message) -> Operation:
     kept = [index for index, part in enumerate(message.parts) if isinstance(part, ToolCallPart) and part.truncated]
 
     def put(connection: sqlite3.Connection) -> None:
-        connection.execute(
-            "DELETE FROM whole_parts WHERE message_id = ? AND part NOT IN (SELECT value FROM json_each(?))",
-            (message.id, encode(kept).decode()),
+        is_new = (
+            _put_queued(connection, message, data) if message.seq is None else _put_finished(connection, short, data)
         )
-        connection.executemany("INSERT OR REPLACE INTO whole_parts (message_id, part, data) VALUES (?, ?, ?)", whole)
-        if message.seq is None:
-            _drop_finished(connection, message.id)
-            columns: Columns = {"id": message.id, "channel_id": message.channel_id, "data": data}
-            _put("queued", "id", columns)(connection)
-        else:
-            connection.execute("DELETE FROM queued WHERE id = ?", (message.id,))
-            _put_finished(connection, short, data)
+        if whole or not is_new:
+            connection.execute(
+                "DELETE FROM whole_parts WHERE message_id = ? AND part NOT IN (SELECT value FROM json_each(?))",
+                (message.id, encode(kept).decode()),
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO whole_parts (message_id, part, data) VALUES (?, ?, ?)", whole
+            )
 
     return put
 
 
-def _put_finished(connection: sqlite3.Connection, message: Message, data: bytes) -> None:
-    """Insert at the end, or replace in place: a message keeps its position among all messages."""
-    old = connection.execute("SELECT position, data FROM messages WHERE id = ?", (message.id,)).fetchone()
-    if old is not None:
-        position, old_data = old
-        search.replace(connection, position, old_data, message)
+def _put_queued(connection: sqlite3.Connection, message: Message, data: bytes) -> bool:
+    """Insert or replace. False: there may have been something of the message before."""
+    _drop_finished(connection, message.id)
+    columns: Columns = {"id": message.id, "channel_id": message.channel_id, "data": data}
+    _put("queued", "id", columns)(connection)
+    return False
+
+
+def _put_finished(connection: sqlite3.Connection, message: Message, data: bytes) -> bool:
+    """Insert at the end, or replace in place: a message keeps its position among all messages. Whether it is new.
+
+    Most are new: then two statements do.
+    """
     columns: Columns = {
         "id": message.id,
         "channel_id": message.channel_id,
@@ -119,7 +127,15 @@ def _put_finished(connection: sqlite3.Connection, message: Message, data: bytes)
         "author_name": message.author.name,
         "data": data,
     }
+    was_queued = connection.execute("DELETE FROM queued WHERE id = ?", (message.id,)).rowcount
+    if _insert("messages", columns, "ON CONFLICT (id) DO NOTHING")(connection).rowcount:
+        return not was_queued
+    position, old_data = connection.execute(
+        "SELECT position, data FROM messages WHERE id = ?", (message.id,)
+    ).fetchone()
+    search.replace(connection, position, old_data, message)
     _put("messages", "id", columns)(connection)
+    return False
 
 
 def _drop_finished(connection: sqlite3.Connection, message_id: str) -> None:

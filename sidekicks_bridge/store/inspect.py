@@ -5,24 +5,19 @@ Reads only, beside a bridge that may be running; opens no store.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sidekicks_bridge import paths
-from sidekicks_bridge.store.open import CONFIG_PATH, DATABASE
+from sidekicks_bridge.store.histories import History, folder_size, histories
+from sidekicks_bridge.store.open import DATABASE
 from sidekicks_bridge.store.schema import TOKENIZER
 
-
-class Orphan(msgspec.Struct, frozen=True):
-    """A history whose configuration file is gone: its folder, the file it belonged to, its size in bytes."""
-
-    folder: str
-    config_path: str
-    bytes: int
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Inspected(msgspec.Struct, kw_only=True):
@@ -38,7 +33,8 @@ class Inspected(msgspec.Struct, kw_only=True):
     """Whether this system's SQLite has the index that search uses."""
     sqlite: str
     problem: str | None = None
-    orphans: list[Orphan] = []
+    orphans: list[History] = []
+    """Histories whose configuration file is gone."""
 
 
 def inspect(config_path: Path) -> Inspected:
@@ -51,10 +47,10 @@ def inspect(config_path: Path) -> Inspected:
         free=_free(folder),
         search=_has_index(),
         sqlite=sqlite3.sqlite_version,
-        orphans=_orphans(folder.parent),
+        orphans=[one for one in histories(folder.parent) if one.orphan],
     )
     if found.exists:
-        found.bytes = _size(folder)
+        found.bytes = folder_size(folder)
         try:
             connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=2)
             try:
@@ -84,19 +80,3 @@ def _has_index() -> bool:
     finally:
         connection.close()
     return True
-
-
-def _orphans(data: Path) -> list[Orphan]:
-    found = []
-    for note in sorted(data.glob(f"*/{CONFIG_PATH}")):
-        try:
-            config = os.fsdecode(note.read_bytes().rstrip(b"\n"))
-            if not Path(config).exists() and (note.parent / DATABASE).exists():
-                found.append(Orphan(str(note.parent), config, _size(note.parent)))
-        except OSError:
-            continue
-    return found
-
-
-def _size(folder: Path) -> int:
-    return sum(entry.stat().st_size for entry in folder.rglob("*") if entry.is_file())

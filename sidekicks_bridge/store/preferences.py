@@ -137,7 +137,7 @@ class Preferences:
             return
         try:
             make_folder(path.parent)
-            with lock.held(path.with_name(path.name + ".lock"), LOCK_SECONDS):
+            with lock.Held(path.with_name(path.name + ".lock"), LOCK_SECONDS):
                 self._merge(path, waiting)
         except (OSError, lock.LockTakenError) as problem:
             self._report(f"The preferences in {path} cannot be written: {problem}")

@@ -22,8 +22,6 @@ from sidekicks_bridge.store.decode import decode_message, decode_part
 from sidekicks_bridge.store.worker import Worker
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from sidekicks_bridge.protocol.parts import Part
     from sidekicks_bridge.protocol.types import Message
 
@@ -211,10 +209,9 @@ class SqliteStore:
         self._check_open()
         return await self._result(self._reader.read(read), "read")
 
-    async def _result(self, future: Future[T], verb: str) -> T:
+    async def _result(self, future: asyncio.Future[T], verb: str) -> T:
         try:
-            waiting = asyncio.wrap_future(future)
-            return await (asyncio.shield(waiting) if verb == "write" else waiting)
+            return await future
         except (sqlite3.OperationalError, sqlite3.DatabaseError, msgspec.DecodeError) as problem:
             if isinstance(problem, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
                 raise  # ours, not the disk's

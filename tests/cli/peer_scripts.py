@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 NOW = "2026-11-30T12:00:00.000Z"
@@ -89,6 +90,16 @@ class Scripts:
         sys.stdout.buffer.flush()
         sys.stderr.write("Fatal: the peer was told to die\n")
         sys.exit(7)
+
+    def vanish(self, token: str) -> None:
+        """Note the token; the first time, die before anything is answered."""
+        noted = Path("vanished")
+        again = noted.exists()
+        with noted.open("a", encoding="utf-8") as file:
+            file.write(f"{token}\n")
+        if not again:
+            sys.stdout.buffer.flush()
+            sys.exit(9)
 
     def do_stop(self, channel: str, rest: str) -> None:
         self.tell("bridge/stopping")

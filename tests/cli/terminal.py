@@ -32,6 +32,7 @@ KEYS = {
     "down": "\x1b[B",
     "pageup": "\x1b[5~",
     "f1": "\x1bOP",
+    "f2": "\x1bOQ",
     **{f"ctrl-{letter}": chr(ord(letter) - 96) for letter in "cdgjlnoqt"},
 }
 

@@ -247,7 +247,7 @@ def test_going_to_another_channel_and_making_one(desk: Desk) -> None:
 def test_inviting_and_removing(desk: Desk) -> None:
     chat = desk.chat("review")
     chat.key("ctrl-t")
-    chat.wait_for("Members of #review")
+    chat.wait_for("#review:")
     chat.type("scout")
     chat.wait_for("❯ invite")
     chat.key("enter")
@@ -304,7 +304,7 @@ def test_earlier_messages(desk: Desk) -> None:
 def test_the_keys_are_explained(desk: Desk) -> None:
     chat = desk.chat()
     chat.key("f1")
-    chat.wait_for("invite and remove agents")
+    chat.wait_for("invite and remove agents, rename it, delete it")
 
 
 def test_an_unknown_channel_can_be_made(desk: Desk) -> None:

@@ -102,3 +102,19 @@ def test_another_protocol_version_is_a_sentence(desk: Desk, verb: str) -> None:
     terminal = desk.open(with_peer(verb, "general", *(["hi"] if verb == "say" else []), peer=["--version", "2"]))
     assert terminal.wait_for_end() == 3
     assert "This client speaks protocol version 1, the bridge 2." in " ".join(terminal.text().split())
+
+
+def test_a_message_that_was_on_its_way_is_sent_again_as_the_same_one(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.type("vanish")
+    chat.wait_for("› vanish")
+    chat.key("enter")
+    chat.wait_for("The bridge ended with exit code 9")
+    chat.wait_for(lambda shown: "› vanish" in shown and "Attaching again" not in shown)
+    chat.key("enter")
+    chat.wait_for("I heard: vanish")
+    first, second = (desk.folder / "vanished").read_text(encoding="utf-8").split()
+    assert first == second
+    chat.send("vanish")
+    chat.wait_for(lambda _: chat.text().count("I heard: vanish") == 2)
+    assert len(set((desk.folder / "vanished").read_text(encoding="utf-8").split())) == 2

@@ -104,7 +104,7 @@ def test_a_known_agent_that_is_missing_says_how_it_is_installed(surgery: Surgery
     surgery.desk.env["PATH"] = str(Path(sys.executable).parent)
     surgery.agents = [{"name": "codex", "command": "codex-acp"}, {"name": "own", "command": "no-such"}]
     done = surgery.run("codex", "@own")
-    assert "npm install -g @zed-industries/codex-acp" in done.stdout
+    assert "npm install -g @agentclientprotocol/codex-acp" in done.stdout
     assert "Correct `command` of own" in done.stdout
     assert done.returncode == 1
 

@@ -154,3 +154,71 @@ def test_chat_without_a_terminal(office: Desk) -> None:
     assert "router.py:1" in done.stdout
     assert "permission rejected: Scribe: Write NOTES.md" in done.stderr
     assert not (office.folder / "NOTES.md").exists()
+
+
+def test_what_they_saw_is_shown_as_it_was_sent(office: Desk) -> None:
+    chat = office.open(office.sidekicks("chat", "#general"))
+    chat.wait_for("F1 keys")
+    chat.send("@scout where are routes decided?")
+    chat.wait_for("router.py:1")
+    chat.send("@fake what do you think?")
+    chat.wait_for("fake ·")
+    chat.key("f2")
+    chat.wait_for("What was sent for")
+    chat.type("fake")
+    chat.wait_for("❯ fake")
+    chat.key("enter")
+    shown = chat.wait_for("│ @fake what do you think?")
+    assert "What fake was sent in a new session; 2 messages it had not seen" in shown
+    assert "│ [Messages in #general you have not seen yet]" in shown
+    assert "│ user: @scout where are routes decided?" in shown
+
+
+def test_a_channel_is_renamed_and_deleted_by_its_name(office: Desk) -> None:
+    chat = office.open(office.sidekicks("chat", "#lab"))
+    chat.wait_for("message #lab")
+    chat.key("ctrl-t")
+    chat.type("rename")
+    chat.wait_for("❯ rename it")
+    chat.key("enter")
+    chat.wait_for("Rename #lab")
+    chat.type("bench")
+    chat.wait_for("❯ call it #bench")
+    chat.key("enter")
+    chat.wait_for("message #bench")
+    chat.type("unsent words")
+    chat.wait_for("› unsent words")
+    chat.key("ctrl-t")
+    chat.type("delete")
+    chat.wait_for("❯ delete it, and its history")
+    chat.key("enter")
+    chat.wait_for("Delete #bench and its history?")
+    chat.type("benc")
+    chat.wait_for("that is not bench")
+    chat.type("h")
+    chat.wait_for("❯ delete it for good")
+    chat.key("enter")
+    chat.wait_for("#bench was deleted, and its history.")
+    chat.wait_for("❯ #general")
+    chat.key("enter")
+    chat.wait_for("› unsent words")  # nothing typed is lost
+    assert "bench" not in run(office, "channels").stdout
+
+
+def test_a_channel_that_somebody_else_deletes_is_left(office: Desk) -> None:
+    chat = office.open(office.sidekicks("chat", "#lab"))
+    chat.wait_for("message #lab")
+    other = office.open(office.sidekicks("chat", "#lab"))
+    other.wait_for("message #lab")
+    other.key("ctrl-t")
+    other.type("delete")
+    other.wait_for("❯ delete it, and its history")
+    other.key("enter")
+    other.wait_for("Delete #lab and its history?")
+    other.type("lab")
+    other.wait_for("❯ delete it for good")
+    other.key("enter")
+    chat.wait_for("#lab was deleted, and its history. Ctrl+O goes to another channel.")
+    chat.wait_for("Ctrl-O picks a channel")
+    chat.key("ctrl-d")
+    assert chat.wait_for_end() == 0

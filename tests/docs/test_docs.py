@@ -66,6 +66,7 @@ COMMANDS = [
     "agents available",
     "doctor",
     "sessions",
+    "data",
     "trust",
     "config path",
     "config check",

@@ -124,3 +124,14 @@ async def test_when_its_reader_goes_its_turn_is_cancelled(bed: Bed) -> None:
     await room.quiet()
     assert room.messages[-1]["turn"]["stopReason"] == "cancelled"
     assert text_of(room.messages[-1]) == "half\nmore"
+
+
+@pytest.mark.parametrize("mode", ["form", "url"])
+async def test_what_only_a_person_can_answer_is_declined(bed: Bed, mode: str) -> None:
+    room = await bed.room("alice")
+    async with say(bed, f"#{room.channel['name']}", f"!elicit {mode} your name") as saying:
+        code, out, err = await saying.ended()
+    assert (code, out) == (0, f'elicit {mode}: {{"action": "decline"}}\n')
+    assert "declined, as only `sidekicks chat` or an editor can answer: " in err
+    assert "your name" in err
+    assert ("https://example.com/sign-in?code=1" in err) == (mode == "url")

@@ -107,6 +107,7 @@ Script
     !late [gate=GATE] TEXT          a chunk after the answer
     !no-answer                      the prompt is never answered
     !crash [CODE]                   lines on stderr, then the end; -9 kills itself
+    !lose-session                   after the answer it does not know the session any more
     !garbage                        lines that are no JSON objects
     !stderr BYTES                   noise without a newline
     !stderr-say TEXT                a line

@@ -15,7 +15,15 @@ if not __package__:  # run by path: the package is two folders up, and this fold
     here = __file__.rpartition(os.sep)[0]
     sys.path[:] = [here.rsplit(os.sep, 2)[0], *(folder for folder in sys.path if folder != here)]
 
-from tests.fake_agent import ask, bad_content, mcp, talk, tools, trouble  # noqa: F401 - they register their directives
+from tests.fake_agent import (  # noqa: F401 - they register their directives
+    ask,
+    bad_content,
+    bad_shapes,
+    mcp,
+    talk,
+    tools,
+    trouble,
+)
 from tests.fake_agent.agent import Agent, serve
 from tests.fake_agent.gates import Gates
 from tests.fake_agent.log import Recorder

@@ -45,9 +45,13 @@ SAID = {
     "meta-perm": "",
     "perm-badkind": "",
     "perm-twins": "",
+    "tool-number": "after",
+    "bare-lists": "after",
+    "update-asks": "one after",
+    "perm-number": "null after",
     **dict.fromkeys((k for k in NOISE if k not in ("no-params", "list-params")), "after"),
 }
-UNREADABLE = ("odd-updates", "bad-content", "unknown-session", "no-params", "list-params")
+UNREADABLE = ("text-shapes", "batch", "odd-updates", "bad-content", "unknown-session", "no-params", "list-params")
 ANSWERS: dict[str, JSON] = {
     "nullresult": {"result": None},
     "noresult": {},
@@ -58,7 +62,7 @@ ANSWERS: dict[str, JSON] = {
     "both": {"result": END, "error": None},
     "badstop": {"result": {"stopReason": "paused"}},
 }
-OTHERS = {"exit", "close-stdout", "hang", "stringid", "no-jsonrpc", "late", "twice"}
+OTHERS = {"no-newline", "log-with-ids", "exit", "close-stdout", "hang", "stringid", "no-jsonrpc", "late", "twice"}
 
 
 def test_every_kind_is_tested() -> None:

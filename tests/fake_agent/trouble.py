@@ -51,6 +51,14 @@ def crash(_turn: Turn, code: str) -> None:
     os._exit(number)
 
 
+@directive("lose-session")
+def lose_session(turn: Turn, _nothing: str) -> None:
+    def lose() -> None:
+        turn.agent.sessions.pop(turn.session.id, None)
+
+    turn.after.append(lose)
+
+
 @directive("garbage")
 def garbage(turn: Turn, _nothing: str) -> None:
     turn.wire.raw(GARBAGE)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
+import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401  # loaded before a test hides its insides
 import pytest
 
 from sidekicks_bridge.mail.signing import PrivateKey
@@ -137,3 +140,20 @@ async def test_a_configuration_that_takes_a_peers_name(tmp_path: Path) -> None:
         await client.until(lambda c: next((p for e in c.of("config/changed") for p in e["problems"]), None))
         (problem,) = (await client.state())["config"]["problems"]
         assert "registered peer" in problem["message"]
+
+
+def test_signing_takes_the_short_way_to_the_library() -> None:
+    script = (
+        "import sys; from sidekicks_bridge.mail.signing import PrivateKey\n"
+        "PrivateKey(b'x' * 32).sign(b''); print(*sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    loaded = set(run.stdout.split())
+    assert "cryptography.hazmat.bindings._rust" in loaded
+    assert not loaded & {"typing", "cryptography.hazmat.primitives.asymmetric.ed25519"}
+
+
+def test_a_library_that_moved_its_insides_still_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    signature = PrivateKey(b"x" * 32).sign(b"data")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.bindings._rust", None)
+    assert PrivateKey(b"x" * 32).sign(b"data") == signature

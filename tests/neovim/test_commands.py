@@ -4,44 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.neovim.asking import choosing, listen, run, told, typing
+
 if TYPE_CHECKING:
     from tests.neovim.desk import Chat, Desk
-    from tests.neovim.editor import Editor
-
-
-def run(editor: Editor, command: str) -> None:
-    """Run `:Sidekicks …` with real keys, from any mode."""
-    editor.keys(f"<C-Bslash><C-n>:Sidekicks {command}<CR>")
-
-
-def choosing(editor: Editor, *wanted: str) -> None:
-    """Answer the next `vim.ui.select` questions with the first item that contains each of these words."""
-    editor.lua(
-        """local wanted = { ... }
-           vim.ui.select = function(items, options, choose)
-             local word = table.remove(wanted, 1)
-             for at, item in ipairs(items) do
-               if (options.format_item or tostring)(item):find(word, 1, true) then return choose(item, at) end
-             end
-             error('nothing offered has ' .. word)
-           end""",
-        *wanted,
-    )
-
-
-def typing(editor: Editor, text: str) -> None:
-    """Answer the next `vim.ui.input` with this text."""
-    editor.lua("local text = ...; vim.ui.input = function(_, done) done(text) end", text)
-
-
-def told(editor: Editor) -> str:
-    """What was notified last."""
-    return str(editor.lua("return vim.g.told or ''"))
-
-
-def listen(editor: Editor) -> None:
-    """Keep what is notified where `told` finds it."""
-    editor.lua("vim.notify = function(text) vim.g.told = text end")
 
 
 def test_a_channel_is_made_renamed_and_deleted(desk: Desk) -> None:
@@ -95,23 +61,6 @@ def test_agents_are_started_stopped_and_their_log_is_shown(chat: Chat) -> None:
     chat.editor.until(lambda: chat.editor.lua("return require('sidekicks.state').agents.carol.state") == "ready")
     run(chat.editor, "agent dance carol")
     chat.editor.until(lambda: "not dance" in told(chat.editor), "the refusal")
-
-
-def test_modes_and_options(desk: Desk) -> None:
-    chat = desk.chat("carol", "alice")
-    chat.ask("@carol hello", "carol heard: hello")
-    choosing(chat.editor, "carol", "Ask")
-    run(chat.editor, "mode")
-    member = "vim.tbl_get(room.snapshot.channel.members, %d, %s)"
-    chat.editor.until(lambda: chat.room(member % (1, "'modes', 'current'")) == "ask", "the mode")
-    chat.editor.keys("A")
-    chat.ask("@alice hello", "alice heard: hello")
-    option = chat.room(member % (2, "'options', 1"))
-    other = next(choice for choice in option["choices"] if choice["value"] != option["value"])
-    choosing(chat.editor, "alice", option["name"], other["name"])
-    run(chat.editor, "option")
-    value = member % (2, "'options', 1, 'value'")
-    chat.editor.until(lambda: chat.room(value) == other["value"], "the option")
 
 
 def test_what_did_an_agent_see(chat: Chat) -> None:
@@ -226,20 +175,21 @@ def test_an_unknown_verb_is_named(desk: Desk) -> None:
     editor.until(lambda: told(editor) == "Sidekicks: There is no :Sidekicks renam. Did you mean rename?", "the refusal")
 
 
-def test_the_doctor_is_the_health_check_until_there_is_one(desk: Desk) -> None:
+def test_the_doctor_tries_everything_out(desk: Desk) -> None:
     editor = desk.open()
     run(editor, "doctor")
-    editor.wait_for("sidekicks:")
+    report = editor.until(
+        lambda: (text := "\n".join(editor.lua("return vim.fn.getline(1, '$')"))) and "[Process exited" in text and text,
+        "the end of the report",
+        60,
+    )
+    assert editor.lua("return vim.bo.buftype") == "terminal"
+    for name in ("alice", "bob", "carol"):
+        assert f"✓ agent {name}: " in report
 
 
-def test_signing_in_to_an_agent(own_desk: Desk) -> None:
-    """The agent's own way: it is asked, and what had failed is tried anew."""
-    own_desk.box.config["agents"].append(own_desk.box.agent("locked", "--auth agent --auth-required new"))
-    own_desk.box.config["channels"][0]["members"].append("locked")
-    own_desk.box.write_config()
-    chat = own_desk.chat(name="general")
-    chat.say("@locked hello")
-    chat.heard(":Sidekicks signin")
-    choosing(chat.editor, "")
-    run(chat.editor, "signin locked")
-    chat.heard("locked heard: hello")
+def test_without_a_bridge_the_doctor_is_the_health_check(desk: Desk) -> None:
+    editor = desk.open(settings={"cmd": ["no-such-sidekicks", "serve"]})
+    run(editor, "doctor")
+    editor.wait_for("no-such-sidekicks")
+    assert editor.lua("return vim.bo.filetype") == "checkhealth"

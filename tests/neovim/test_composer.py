@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.neovim.desk import Chat
+from tests.neovim.asking import listen, run, told
+from tests.neovim.desk import Chat, Desk
+from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
-    from tests.neovim.desk import Desk
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from tests.neovim.editor import Editor
 
 MENU = "return vim.tbl_map(function(item) return item.word end, vim.fn.complete_info({ 'matches' }).matches)"
@@ -223,3 +228,51 @@ def test_two_editors_share_a_draft(desk: Desk, chat: Chat) -> None:
     other.editor.until(lambda: other.composer() == "written here", "the draft")
     other.type(", and there")
     chat.editor.until(lambda: chat.composer() == "written here, and there", "the longer draft")
+
+
+PIXEL = base64.b64encode(
+    b"\x89PNG\r\n\x1a\n" + bytes(4)  # nobody here looks further
+).decode()
+
+
+@pytest.fixture
+def painter(tmp_path: Path) -> Iterator[Desk]:
+    """A bridge with an agent that takes pictures and one that does not."""
+    desk = Desk(BridgeSandbox(tmp_path, {"painter": "--caps image", "writer": ""}))
+    yield desk
+    desk.close()
+
+
+def test_a_picture_file_goes_along_as_a_picture_where_that_is_taken(painter: Desk) -> None:
+    (painter.box.workspace / "a shot.png").write_bytes(base64.b64decode(PIXEL))
+    chat = painter.chat(name="general")
+    chat.ask("@painter hello", "painter heard: hello")
+    run(chat.editor, "add a shot.png")
+    below(chat, "📎 a shot.png")
+    painter.box.begin()
+    chat.editor.keys("A")
+    chat.ask("@painter @writer look", "writer heard: look")
+    assert [block["type"] for block in painter.box.blocks("painter")[-1]][-1] == "image"
+    assert [block["type"] for block in painter.box.blocks("writer")[-1]][-1] == "resource_link"
+    listen(chat.editor)
+    run(chat.editor, "add missing.png")
+    chat.editor.until(lambda: told(chat.editor) == "Sidekicks: missing.png cannot be read.", "the refusal")
+
+
+def test_a_picture_is_pasted_from_the_clipboard(painter: Desk, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "wl-paste"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho {PIXEL} | base64 -d\n", encoding="utf-8")
+    program.chmod(0o755)
+    chat = painter.chat(name="general")
+    listen(chat.editor)
+    chat.editor.lua("vim.env.WAYLAND_DISPLAY = 'x'; vim.env.PATH = ... .. ':' .. vim.env.PATH", str(program.parent))
+    run(chat.editor, "paste")
+    below(chat, "📎 picture ")
+    chat.editor.keys("A")
+    chat.ask("@painter what is it", "painter heard: what is it")
+    image = painter.box.blocks("painter")[-1][-1]
+    assert (image["type"], image["data"]) == ("image", PIXEL)
+    program.write_text("#!/bin/sh\necho only text\n", encoding="utf-8")
+    run(chat.editor, "paste")
+    chat.editor.until(lambda: "no picture in the clipboard" in told(chat.editor), "what is missing")

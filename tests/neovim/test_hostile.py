@@ -45,6 +45,18 @@ def test_a_very_long_line_is_broken(chat: Chat) -> None:
     assert "".join(chat.lines()).count("x") >= 50000
 
 
+def test_breaking_a_long_line_keeps_every_byte_and_no_character_apart(desk: Desk) -> None:
+    editor = desk.open()
+    code = """local value = ...
+              local lines, start, rows = require('sidekicks.text').lines(value)
+              return { table.concat(lines), start, rows, math.max(unpack(vim.tbl_map(string.len, lines))) }"""
+    for value in ("x" * 100_000, "日本語" * 5_000, "word " * 5_000, "é" * 499 + "x" * 4_000):
+        text, start, rows, longest = editor.lua(code, value)
+        assert (text, rows) == (value, 1)
+        assert value.encode()[start - 1 :].decode()
+        assert longest <= 1000
+
+
 def test_invalid_utf8_is_replaced(desk: Desk) -> None:
     """JSON that reaches the plugin holds none; its own functions must not rely on that."""
     editor = desk.open()

@@ -49,6 +49,20 @@ def test_a_killed_bridge_is_started_again_and_nothing_typed_is_lost(own_desk: De
     assert chat.text().count("bob heard: before") == 1
 
 
+def test_a_bridge_that_is_killed_while_it_starts_is_started_again(own_desk: Desk) -> None:
+    chat = own_desk.chat(name="general")
+    chat.type("some ")
+    for word in ("more ", "words"):
+        pid = bridge_pid(chat.editor)
+        os.kill(pid, signal.SIGKILL)
+        chat.type(word)
+        replaced(chat.editor, pid)
+    chat.editor.until(lambda: chat.editor.lua("return require('sidekicks.state').known"), "the new bridge")
+    assert chat.composer() == "some more words"
+    chat.editor.keys("<C-u>")
+    chat.ask("@bob after", "bob heard: after")
+
+
 def test_a_message_that_the_bridge_did_not_take_comes_back(own_desk: Desk) -> None:
     chat = own_desk.chat(name="general")
     os.kill(bridge_pid(chat.editor), signal.SIGSTOP)

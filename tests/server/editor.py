@@ -116,7 +116,7 @@ class Editor(LanguageClient):
             )
         )
         assert isinstance(found, lsp.CompletionList)
-        assert found.is_incomplete is False
+        assert not (found.is_incomplete and found.items), "only an empty list is asked for again"
         return list(found.items)
 
     async def complete_at_bar(

@@ -158,6 +158,8 @@ async def test_commands_of_the_members(editor: Editor) -> None:
     assert {text: labels(await editor.complete_at_bar(text)) for text in expected} == expected
     assert labels(await editor.complete_at_bar("/|", "sidekicks://solo/compose")) == ["/plan", "/review"]
     assert labels(await editor.complete_at_bar("/|", "sidekicks://@alice/compose")) == ["/plan", "/review"]
+    kinds = {item.label[0]: item.kind for text in ("@al|", "/pl|") for item in await editor.complete_at_bar(text)}
+    assert kinds == {"@": lsp.CompletionItemKind.Reference, "/": lsp.CompletionItemKind.Event}, "editors add no ()"
 
 
 async def test_a_new_text_has_no_blank(editor: Editor) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 import msgspec
 import pytest
 
-from sidekicks_bridge.protocol.errors import ERROR_CODES
+from sidekicks_bridge.protocol.error_codes import ERROR_CODES
 from sidekicks_bridge.protocol.methods import METHODS
 
 if TYPE_CHECKING:

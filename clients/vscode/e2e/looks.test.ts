@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
-import type { Browser, Frame } from "playwright-core";
-import { Bed } from "./support/bed.ts";
-import { answer } from "./support/stage.ts";
-import { launch, Window } from "./support/window.ts";
+import { test } from "node:test";
+import type { Frame } from "playwright-core";
+import { scene } from "./support/scene.ts";
+import { answer } from "./support/waiting.ts";
 
 const THEMES = {
   "Dark Modern": "vscode-dark",
@@ -15,19 +14,6 @@ const THEMES = {
   "Default High Contrast Light": "vscode-high-contrast-light",
 };
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-let bed: Bed;
-let browser: Browser;
-
-before(async () => {
-  bed = await new Bed({ agents: { alice: ["--modes", "ask,code"], bob: [] } }).start();
-  browser = await launch();
-});
-
-after(async () => {
-  await browser.close();
-  await bed.stop();
-});
 
 interface Violation {
   id: string;
@@ -48,21 +34,12 @@ async function violations(chat: Frame): Promise<string[]> {
   });
 }
 
-/** A window of its own, closed whatever happens in it. */
-async function inWindow(work: (window: Window, chat: Frame) => Promise<void>): Promise<void> {
-  const window = await Window.open(browser, bed);
-  try {
-    await work(window, await window.chat());
-  } finally {
-    await window.close();
-  }
-}
-
-for (const [theme, kind] of Object.entries(THEMES)) {
-  test(`${theme}: nothing is inaccessible`, async () => {
-    bed.writeSettings({ "workbench.colorTheme": theme });
-    await inWindow(async (window, chat) => {
-      assert.ok(await chat.locator(`body.${kind}`).count());
+scene("Looks", { agents: { alice: ["--modes", "ask,code"], bob: [] } }, (s) => {
+  for (const [theme, kind] of Object.entries(THEMES)) {
+    test(`${theme}: nothing is inaccessible`, async () => {
+      s.bed.writeSettings({ "workbench.colorTheme": theme });
+      const { chat, window } = s;
+      await chat.locator(`body.${kind}`).waitFor();
       await window.say(
         "@alice !think Hm !tool read Look | a.py:1 !diff a.py|a|b !plan +A;>B;C !say # T\\n\\n`x` [l](https://example.invalid) \\n\\n```python\\ndef f(): # c\\n  return 'a', 1\\n```\\n\\n| a |\\n|---|\\n| 1 |\\n\\n> q",
       );
@@ -79,30 +56,28 @@ for (const [theme, kind] of Object.entries(THEMES)) {
       await chat.getByRole("button", { name: "Reject" }).click();
       await answer(chat, "ok").waitFor();
     });
-  });
-}
+  }
 
-test("the page obeys its policy: no other script, no style of its own, no other place", async () => {
-  await inWindow(async (_window, chat) => {
-    const policy = await chat.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");
+  test("the page obeys its policy: no other script, no style of its own, no other place", async () => {
+    const policy = await s.chat.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");
     assert.match(
       policy ?? "",
       /^default-src 'none'; script-src 'nonce-[0-9a-f]{32}'; style-src [^;]+; font-src [^;]+; img-src [^;]+$/,
     );
     assert.doesNotMatch(policy ?? "", /unsafe/);
-    const css = readFileSync(new URL("../webview/main.css", import.meta.url), "utf8");
-    assert.doesNotMatch(css, /#[0-9a-f]{3,8}\b|rgba?\(/i);
+    for (const name of ["main", "composer", "parts", "markdown"]) {
+      const css = readFileSync(new URL(`../webview/${name}.css`, import.meta.url), "utf8");
+      assert.doesNotMatch(css, /#[0-9a-f]{3,8}\b|rgba?\(/i);
+    }
   });
-});
 
-test("with a screen reader answers are read by sentences", async () => {
-  await inWindow(async (window, chat) => {
-    await window.say("@alice !say One_sentence. !say \\sAnd !say \\sanother !hold rest !say \\sone.");
-    const status = chat.locator(".sr-only[aria-live=polite]");
+  test("with a screen reader answers are read by sentences", async () => {
+    await s.window.say("@alice !say One_sentence. !say \\sAnd !say \\sanother !hold rest !say \\sone.");
+    const status = s.chat.locator(".sr-only[aria-live=polite]");
     await status.locator("p", { hasText: "One_sentence." }).waitFor();
     assert.doesNotMatch(await status.innerText(), /another/);
-    bed.openGate("rest");
+    s.bed.openGate("rest");
     await status.locator("p", { hasText: "And another one." }).waitFor();
-    assert.equal(await chat.locator("[role=log]").getAttribute("aria-label"), "Conversation");
+    assert.equal(await s.chat.locator("[role=log]").getAttribute("aria-label"), "Conversation");
   });
 });

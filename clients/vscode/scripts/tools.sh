@@ -37,10 +37,16 @@ install_server() {
 }
 
 install_browser() {
-    for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return; done
+    for name in "${CHROMIUM:-chromium}" chromium chromium-browser google-chrome; do
+        command -v "$name" >/dev/null && return
+    done
+    [ -d '/Applications/Google Chrome.app' ] && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
+    else
+        echo 'tools.sh: there is no Chromium; install one, or say in CHROMIUM where it is' >&2
+        exit 1
     fi
 }
 

@@ -9,6 +9,8 @@ import { attachCommands } from "./commands/attach.ts";
 import { bridgeCommands } from "./commands/bridge.ts";
 import { channelCommands } from "./commands/channels.ts";
 import { findCommands } from "./commands/find.ts";
+import { sessionCommands } from "./commands/sessions.ts";
+import { signInCommands } from "./commands/sign-in.ts";
 import { configuration } from "./configuration.ts";
 import { composeCommands } from "./documents/compose.ts";
 import { VirtualDocuments } from "./documents/virtual.ts";
@@ -32,6 +34,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const commands = {
     ...channelCommands(app),
     ...agentCommands(app),
+    ...signInCommands(app),
+    ...sessionCommands(app),
     ...attachCommands(chat),
     ...findCommands(app),
     ...bridgeCommands(app),

@@ -13,6 +13,7 @@ export function notifications(app: App): vscode.Disposable {
   let told = true;
   return vscode.Disposable.from(
     permissions,
+    questions(app),
     app.chat.conversation.onAnswered((message) => void answered(app, message)),
     app.bridge.onState((state) => {
       if ((state === "missing" || state === "failed") && app.bridge.problem)
@@ -72,7 +73,8 @@ class PermissionNotices implements vscode.Disposable {
     const { bridge, overview, chat } = this.#app;
     const channel = overview.current.channels.find(({ id }) => id === permission.channelId);
     const where = channel ? titleOf(channel) : "";
-    const text = vscode.l10n.t("@{0} asks in {1}: {2}", permission.agent, where, describe(permission));
+    const asks = vscode.l10n.t("@{0} asks in {1}: {2}", permission.agent, where, describe(permission));
+    const text = permission.about === "silence" ? permission.toolCall.title : asks;
     const show = vscode.l10n.t("Show");
     const names = permission.options.map(({ name }) => name);
     const answer = vscode.window.showWarningMessage(text, ...names, show);
@@ -99,6 +101,28 @@ class PermissionNotices implements vscode.Disposable {
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
+}
+
+/** Forms and sign-ins of conversations that are not on screen: said once, answered there. */
+function questions(app: App): vscode.Disposable {
+  const told = new WeakSet<object>();
+  return app.overview.onChange(({ elicitations = [], signIns = [] }) => {
+    const fresh = [...elicitations, ...signIns].filter((one) => !told.has(one));
+    for (const one of fresh) {
+      told.add(one);
+      if (one.channelId === undefined || app.chat.shows(one.channelId)) continue;
+      const text =
+        "message" in one
+          ? vscode.l10n.t("@{0} asks you: {1}", one.agent, one.message)
+          : `@${one.agent}: ${one.text}`;
+      void attempt(() => offer(app, text, one.channelId));
+    }
+  });
+}
+
+async function offer(app: App, text: string, channelId = ""): Promise<void> {
+  const show = vscode.l10n.t("Show");
+  if ((await vscode.window.showWarningMessage(text, show)) === show) await app.chat.show(channelId);
 }
 
 /** What is asked, with the command or the files it is about. */

@@ -3,6 +3,7 @@
  * bridge's events to all clients; knows nothing of VS Code.
  */
 import type { Channel, Elicitation, Event, State } from "./protocol.gen.ts";
+import { withSession } from "./reducer.ts";
 
 export interface Overview extends State {
   attention: number;
@@ -23,6 +24,13 @@ export function update(overview: Overview, event: Event): Overview {
   switch (event.method) {
     case "sidekicks/channels/changed":
       return { ...overview, channels: event.params.channels };
+    case "sidekicks/session/changed": {
+      const { params } = event;
+      const channels = overview.channels.map((known) =>
+        known.id === params.channelId ? withSession(known, params) : known,
+      );
+      return { ...overview, channels };
+    }
     case "sidekicks/config/changed": {
       const { agents, channels, problems } = event.params;
       return { ...overview, agents, channels, config: { ...overview.config, problems } };
@@ -72,7 +80,7 @@ function without(elicitations: Elicitation[] = [], { requestId }: { requestId: s
 }
 
 /** What a channel is called: `#general`, `@alice`, `ann – bob`. */
-export function titleOf(channel: Channel): string {
+export function titleOf(channel: Pick<Channel, "kind" | "name" | "agent" | "peers">): string {
   if (channel.kind === "named") return `#${channel.name ?? ""}`;
   if (channel.kind === "direct") return `@${channel.agent ?? ""}`;
   return (channel.peers ?? []).join(" – ");

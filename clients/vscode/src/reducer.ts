@@ -79,27 +79,33 @@ function turnChanged(snapshot: Snapshot, params: Events["sidekicks/turn/changed"
 }
 
 function usageChanged(snapshot: Snapshot, params: Events["sidekicks/usage/changed"]): Snapshot {
-  return withMember(snapshot, params.agent, { usage: pick(params, ["used", "size", "cost"]) });
+  const usage = pick(params, ["used", "size", "cost"]);
+  return { ...snapshot, channel: withMember(snapshot.channel, params.agent, { usage }) };
 }
 
 function sessionChanged(snapshot: Snapshot, params: Events["sidekicks/session/changed"]): Snapshot {
-  const fields = ["modes", "models", "options"] as const;
-  return withMember(snapshot, params.agent, pick(params, fields), fields);
+  return { ...snapshot, channel: withSession(snapshot.channel, params) };
 }
 
-/** The member `agent` without the fields `dropped`, then with `fields`. */
+/** The channel with a member's session as it is now. */
+export function withSession(channel: Channel, params: Events["sidekicks/session/changed"]): Channel {
+  const fields = ["modes", "models", "options"] as const;
+  return withMember(channel, params.agent, pick(params, fields), fields);
+}
+
+/** The channel whose member `agent` lost the fields `dropped`, then got `fields`. */
 function withMember(
-  snapshot: Snapshot,
+  channel: Channel,
   agent: string,
   fields: Partial<Member>,
   dropped: readonly (keyof Member)[] = [],
-): Snapshot {
-  const members = snapshot.channel.members.map((member) => {
+): Channel {
+  const members = channel.members.map((member) => {
     if (member.kind !== "agent" || member.name !== agent) return member;
     const kept = Object.entries(member).filter(([key]) => !dropped.includes(key as keyof Member));
     return { ...(Object.fromEntries(kept) as unknown as Member), ...fields };
   });
-  return { ...snapshot, channel: { ...snapshot.channel, members } };
+  return { ...channel, members };
 }
 
 function pick<T extends object, K extends keyof T>(record: T, names: readonly K[]): Pick<T, K> {

@@ -5,13 +5,14 @@ import type { OverviewStore } from "./overview-store.ts";
 import { slugOf, titleOf } from "./overview.ts";
 import type { Agent, AttentionItem, Channel } from "./protocol.gen.ts";
 
-type Section = { kind: "section"; id: "attention" | "channels" | "direct" | "agents" };
+type Section = { kind: "section"; id: "attention" | "channels" | "direct" | "mail" | "agents" };
 export type Node =
   | Section
   | { kind: "attention"; item: AttentionItem }
   | { kind: "channel"; channel: Channel }
   | { kind: "agent"; agent: Agent };
 
+const SECTION_OF = { named: "channels", direct: "direct", pair: "mail" } as const;
 const SCHEME = "sidekicks-channel";
 
 export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecorationProvider, vscode.Disposable {
@@ -67,22 +68,16 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecoratio
     const { agents, channels } = this.#overview.current;
     if (!node) return this.#sections();
     if (node.kind !== "section") return [];
-    const byName = (a: Channel, b: Channel): number => titleOf(a).localeCompare(titleOf(b));
     switch (node.id) {
       case "attention":
         return this.#attention.map((item) => ({ kind: "attention", item }));
-      case "channels":
-        return channels
-          .filter(({ kind }) => kind === "named")
-          .toSorted(byName)
-          .map(asNode);
-      case "direct":
-        return channels
-          .filter(({ kind }) => kind !== "named")
-          .toSorted(byName)
-          .map(asNode);
       case "agents":
         return agents.map((agent) => ({ kind: "agent", agent }));
+      default:
+        return channels
+          .filter(({ kind }) => SECTION_OF[kind] === node.id)
+          .toSorted((a, b) => titleOf(a).localeCompare(titleOf(b)))
+          .map((channel) => ({ kind: "channel", channel }));
     }
   }
 
@@ -92,7 +87,8 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecoratio
     if (this.#bridge.state !== "ready" || (agents.length === 0 && channels.length === 0)) return [];
     const ids: Section["id"][] = this.#attention.length > 0 ? ["attention"] : [];
     ids.push("channels");
-    if (channels.some(({ kind }) => kind !== "named")) ids.push("direct");
+    for (const id of ["direct", "mail"] as const)
+      if (channels.some(({ kind }) => SECTION_OF[kind] === id)) ids.push(id);
     if (agents.length > 0) ids.push("agents");
     return ids.map((id) => ({ kind: "section", id }));
   }
@@ -127,15 +123,12 @@ export class Tree implements vscode.TreeDataProvider<Node>, vscode.FileDecoratio
   }
 }
 
-function asNode(channel: Channel): Node {
-  return { kind: "channel", channel };
-}
-
 function sectionItem(id: Section["id"]): vscode.TreeItem {
   const titles = {
     attention: vscode.l10n.t("Waiting for You"),
     channels: vscode.l10n.t("Channels"),
     direct: vscode.l10n.t("Direct Messages"),
+    mail: vscode.l10n.t("Agent Mail"),
     agents: vscode.l10n.t("Agents"),
   };
   const item = new vscode.TreeItem(titles[id], vscode.TreeItemCollapsibleState.Expanded);
@@ -155,18 +148,11 @@ function attentionItem(attention: AttentionItem): vscode.TreeItem {
 }
 
 function channelItem(channel: Channel, agents: Agent[]): vscode.TreeItem {
-  const named = channel.kind === "named";
-  const agent = agents.find(({ name }) => name === channel.agent);
-  const label = named
-    ? (channel.name ?? "")
-    : channel.kind === "direct"
-      ? (agent?.title ?? channel.agent ?? "")
-      : titleOf(channel);
-  const item = new vscode.TreeItem(label);
+  const icons = { named: "symbol-numeric", direct: "comment", pair: "mail" };
+  const title = agents.find(({ name }) => name === channel.agent)?.title;
+  const item = new vscode.TreeItem(channel.name ?? title ?? titleOf(channel));
   item.id = channel.id;
-  item.iconPath = new vscode.ThemeIcon(
-    named ? "symbol-numeric" : channel.kind === "direct" ? "comment" : "comment-discussion",
-  );
+  item.iconPath = new vscode.ThemeIcon(icons[channel.kind]);
   item.resourceUri = vscode.Uri.from({ scheme: SCHEME, authority: channel.id, path: `/${slugOf(channel)}` });
   item.contextValue = ["channel", channel.kind, ...(channel.unread > 0 ? ["unread"] : [])].join(" ");
   const members = channel.members.map(({ name }) => `@${name}`).join(" ");
@@ -193,7 +179,12 @@ function agentItem(agent: Agent): vscode.TreeItem {
   const colour = { ready: "testing.iconPassed", error: "testing.iconFailed" } as Record<string, string>;
   const themed = colour[agent.state];
   item.iconPath = new vscode.ThemeIcon(icon, themed ? new vscode.ThemeColor(themed) : undefined);
-  item.contextValue = `agent ${agent.state === "stopped" || agent.state === "error" ? "stopped" : "running"}`;
+  item.contextValue = [
+    "agent",
+    agent.state === "stopped" || agent.state === "error" ? "stopped" : "running",
+    ...((agent.signIn ?? []).length > 0 ? ["signIn"] : []),
+    ...(agent.canLogOut === true ? ["signOut"] : []),
+  ].join(" ");
   item.tooltip = [agent.description, agent.error].filter(Boolean).join("\n") || `@${agent.name}`;
   item.accessibilityInformation = { label: `${agent.title}, ${state}` };
   item.command = {

@@ -2,13 +2,14 @@
  * Where a message is written: text, attachments, completion, the route, sending and stopping. What is typed is never
  * lost: a refused message comes back, a draft is kept with the channel.
  */
+import { titleOf } from "../src/overview.ts";
 import type { Agent, Attachment, Channel, Message, Route } from "../src/protocol.gen.ts";
+import { Attachments, takeIn } from "./attachments.ts";
 import { Completion } from "./completion.ts";
-import { button, h, icon, iconButton } from "./dom.ts";
+import { button, h, iconButton } from "./dom.ts";
 import { drafts, post, request } from "./host.ts";
 import { t } from "./l10n.ts";
 import { routeLine } from "./route.ts";
-import { visible } from "./safe.ts";
 
 const PREVIEW_MILLISECONDS = 120;
 const DRAFT_MILLISECONDS = 400;
@@ -25,7 +26,7 @@ export interface ComposerState {
 export class Composer {
   readonly element: HTMLElement;
   readonly field: HTMLTextAreaElement;
-  readonly #chips = h("div.chips");
+  readonly #attachments = new Attachments(() => this.#drawSend());
   readonly #members = h("div.members");
   readonly #route = h("div.route", { role: "status" });
   readonly #error = h("div.composer-error", { role: "alert" });
@@ -34,7 +35,6 @@ export class Composer {
   readonly #completion: Completion;
   #state: ComposerState | undefined;
   #channelId: string | undefined;
-  #attachments: Attachment[] = [];
   #history = -1;
   #prepared = new Set<string>();
   #timers: { preview?: number; draft?: number } = {};
@@ -60,12 +60,12 @@ export class Composer {
       post({ type: "command", command: "sidekicks.attach.pick" }),
     );
     const bar = h("div.composer-bar", {}, attach, this.#members, this.#stop, this.#send);
-    const box = h("div.composer-box", {}, this.#chips, this.field, bar);
+    const box = h("div.composer-box", {}, this.#attachments.element, this.field, bar);
     this.element = h("div.composer", {}, this.#completion.element, this.#error, box, this.#route);
     this.field.addEventListener("input", () => this.#edited());
     this.field.addEventListener("keydown", (event) => this.#key(event));
-    this.field.addEventListener("blur", () => this.#completion.close());
-    acceptDrops(box);
+    this.field.addEventListener("blur", () => this.#left());
+    takeIn(box, this.#attachments, (error) => this.fail(error));
   }
 
   draw(state: ComposerState): void {
@@ -82,21 +82,18 @@ export class Composer {
     if (channel.id === this.#channelId) return;
     this.#keepDraft();
     this.#channelId = channel.id;
-    this.#attachments = [];
+    this.#attachments.take();
     this.#history = -1;
     this.#setText(drafts.get(channel.id) ?? draft ?? "");
-    this.#drawChips();
     this.#showError("");
-    const name = channel.kind === "named" ? `#${channel.name ?? ""}` : (channel.agent ?? "");
+    const name = titleOf(channel);
     this.field.placeholder =
       channel.kind === "named" ? t("Message {0}: @ an agent", name) : t("Message {0}", name);
   }
 
   attach(attachments: Attachment[]): void {
-    const key = ({ uri, range }: Attachment): string => `${uri} ${JSON.stringify(range)}`;
-    const known = new Set(this.#attachments.map(key));
-    this.#attachments.push(...attachments.filter((one) => !known.has(key(one))));
-    this.#drawChips();
+    this.#attachments.add(attachments);
+    this.field.focus();
   }
 
   focus(): void {
@@ -208,13 +205,13 @@ export class Composer {
   #submit(): void {
     const text = this.field.value;
     const channelId = this.#channelId;
-    if (text.trim() === "" || channelId === undefined) return;
+    if (this.#empty || channelId === undefined) return;
     if (!this.#state?.ready) {
       this.fail(new Error(t("The bridge does not run. Your message is kept here.")));
       return;
     }
     if (this.heldBack()) return;
-    const attachments = this.#attachments;
+    const attachments = this.#attachments.take();
     this.#clear();
     request("sidekicks/message/send", {
       channelId,
@@ -228,9 +225,7 @@ export class Composer {
   }
 
   #clear(): void {
-    this.#attachments = [];
     this.#history = -1;
-    this.#drawChips();
     this.#setText("");
     this.#edited();
     this.#drawRoute(undefined);
@@ -240,7 +235,7 @@ export class Composer {
   #giveBack(channelId: string, text: string, attachments: Attachment[], error: unknown): void {
     if (channelId === this.#channelId && this.field.value === "") {
       this.#setText(text);
-      this.attach(attachments);
+      this.#attachments.add(attachments);
       this.#edited();
     } else drafts.set(channelId, text);
     this.fail(error);
@@ -271,28 +266,18 @@ export class Composer {
     this.#error.textContent = text;
   }
 
-  #drawSend(): void {
-    this.#send.disabled = this.field.value.trim() === "";
+  get #empty(): boolean {
+    return this.field.value.trim() === "" && this.#attachments.empty;
   }
 
-  #drawChips(): void {
-    this.#chips.replaceChildren(
-      ...this.#attachments.map((one) => {
-        const name = visible(one.title ?? one.uri);
-        const remove = (): void => {
-          this.#attachments = this.#attachments.filter((other) => other !== one);
-          this.#drawChips();
-          this.field.focus();
-        };
-        return h(
-          "span.chip",
-          { title: one.uri },
-          icon("file"),
-          name,
-          iconButton("close", t("Remove {0}", name), remove),
-        );
-      }),
-    );
+  #drawSend(): void {
+    this.#send.disabled = this.#empty;
+  }
+
+  /** The reader is elsewhere: what stands here is kept at once, for the next window may be another. */
+  #left(): void {
+    this.#completion.close();
+    if (this.#timers.draft !== undefined) this.#keepDraft();
   }
 
   /** The agents here, with mode and use of context; a click leads to their options. */
@@ -328,24 +313,4 @@ function usageText(
     ? t("{0} of {1} tokens used", usage.used.toLocaleString(), usage.size.toLocaleString())
     : t("{0} tokens used", usage.used.toLocaleString());
   return usage.cost ? `${tokens} · ${usage.cost.amount.toFixed(2)} ${usage.cost.currency}` : tokens;
-}
-
-/** Files dropped from the explorer, from editor tabs or from outside become attachments. */
-function acceptDrops(box: HTMLElement): void {
-  box.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    box.classList.add("dropping");
-  });
-  box.addEventListener("dragleave", () => box.classList.remove("dropping"));
-  box.addEventListener("drop", (event) => {
-    event.preventDefault();
-    box.classList.remove("dropping");
-    const lists = ["application/vnd.code.uri-list", "text/uri-list"].map((type) =>
-      event.dataTransfer?.getData(type),
-    );
-    const uris = (lists.find(Boolean) ?? "")
-      .split(/\r?\n/)
-      .filter((line) => line !== "" && !line.startsWith("#"));
-    if (uris.length > 0) post({ type: "dropped", uris });
-  });
 }

@@ -1,15 +1,19 @@
 /** The chat view: holds the snapshot of the conversation, applies its events, and draws once a frame. */
 import type { Surroundings, ToView } from "../src/chat/messages.ts";
-import type { Event, Message, OpenedChannel } from "../src/protocol.gen.ts";
+import type { Channel, Event, Message, OpenedChannel } from "../src/protocol.gen.ts";
+import { titleOf } from "../src/overview.ts";
 import { reduce } from "../src/reducer.ts";
 import { Announcer } from "./announce.ts";
 import { banners } from "./banners.ts";
+import { beginning } from "./beginning.ts";
 import { Composer } from "./composer.ts";
-import { button, h, icon } from "./dom.ts";
+import { h, icon } from "./dom.ts";
+import { FormCards } from "./forms.ts";
 import { listen, post, request } from "./host.ts";
-import { setStrings, t } from "./l10n.ts";
+import { setStrings } from "./l10n.ts";
 import type { Around } from "./message.ts";
 import { PermissionCards } from "./permissions.ts";
+import { SignInCards } from "./sign-in.ts";
 import { setRoot } from "./tool.ts";
 import { Transcript } from "./transcript.ts";
 import { doing } from "./turns.ts";
@@ -23,6 +27,8 @@ const NOWHERE: Surroundings = {
   bridge: "starting",
   agents: [],
   channels: [],
+  elicitations: [],
+  signIns: [],
   storage: { persistent: true },
   trusted: true,
 };
@@ -38,6 +44,8 @@ class Chat {
   readonly #announcer = new Announcer();
   readonly #composer = new Composer();
   readonly #cards: PermissionCards;
+  readonly #forms = new FormCards((sentence) => this.#announcer.say(sentence));
+  readonly #signIns = new SignInCards();
   readonly #transcript: Transcript;
   readonly #banners = h("div.banners");
   readonly #turns = h("div.turns", { role: "status" });
@@ -58,7 +66,8 @@ class Chat {
     this.#transcript.onPresent = () => this.#toPresent();
     this.#composer.heldBack = () => this.#mustDecide();
     this.#composer.onSent = () => this.#toPresent();
-    const below = h("div.below", {}, this.#banners, this.#cards.element, this.#turns, this.#composer.element);
+    const questions = [this.#cards, this.#forms, this.#signIns].map(({ element }) => element);
+    const below = h("div.below", {}, this.#banners, ...questions, this.#turns, this.#composer.element);
     const main = h(
       "main.chat",
       {},
@@ -151,6 +160,7 @@ class Chat {
       );
     }
     this.#cards.draw(snapshot?.permissions ?? [], agents);
+    this.#drawAsked(snapshot?.channel);
     this.#drawTurns(snapshot, around);
     this.#banners.replaceChildren(
       ...banners({
@@ -174,19 +184,28 @@ class Chat {
     this.#markRead(snapshot);
   }
 
+  /** What the agents here ask for, but for permission. */
+  #drawAsked(channel: Channel | undefined): void {
+    const { agents, elicitations, signIns } = this.#surroundings;
+    const here = ({ channelId }: { channelId?: string }): boolean => channelId === channel?.id;
+    const members = new Set(channel?.members.map(({ name }) => name));
+    this.#forms.draw(elicitations.filter(here), agents);
+    this.#signIns.draw(
+      signIns.filter(({ agent }) => members.has(agent)),
+      agents,
+    );
+  }
+
   /** What messages need to know of the rest; the same object while that is the same. */
   #aroundNow(snapshot: OpenedChannel | undefined): Around {
     const { agents, channels } = this.#surroundings;
     const turns = snapshot?.turns ?? [];
     const known = this.#around;
     if (known && known.agents === agents && known.turns === turns) return known;
-    const names = channels.map(
-      ({ id, kind, name, agent }) => [id, kind === "named" ? `#${name ?? ""}` : `@${agent ?? ""}`] as const,
-    );
     this.#around = {
       agents,
       turns,
-      channelNames: new Map(names),
+      channelNames: new Map(channels.map((channel) => [channel.id, titleOf(channel)])),
       useSuggestion: (suggestion) => this.#composer.useSuggestion(suggestion),
       failed: (error) => this.#composer.fail(error),
     };
@@ -225,36 +244,8 @@ class Chat {
   }
 
   #nothingYet(snapshot: OpenedChannel | undefined): Node[] {
-    if (this.#surroundings.bridge !== "ready" && !snapshot) return [];
-    if (!snapshot) {
-      const create = (): void => post({ type: "command", command: "sidekicks.channel.create" });
-      const open = (): void => post({ type: "command", command: "sidekicks.channel.open" });
-      const text = h("p", {}, t("Choose a channel, or make one."));
-      return [
-        h(
-          "div.nothing",
-          {},
-          text,
-          button(t("New Channel"), create),
-          button(t("Open Channel"), open, "secondary"),
-        ),
-      ];
-    }
-    if (snapshot.messages.length > 0) return [];
-    const { channel } = snapshot;
-    const names = channel.members.map(({ name }) => `@${name}`).join(", ");
-    const title = channel.kind === "named" ? `#${channel.name ?? ""}` : `@${channel.agent ?? ""}`;
-    const who = channel.kind !== "named" || names === "" ? "" : t("Here are {0}.", names);
-    const how = channel.kind === "named" ? t("Mention an agent with @; its commands come with /.") : "";
-    return [
-      h(
-        "div.nothing",
-        {},
-        h("h2", {}, title),
-        h("p", {}, channel.description ?? ""),
-        h("p", {}, [who, how].filter(Boolean).join(" ")),
-      ),
-    ];
+    const starting = this.#surroundings.bridge !== "ready" && !snapshot;
+    return starting || (snapshot && snapshot.messages.length > 0) ? [] : [beginning(snapshot?.channel)];
   }
 
   #undecidedRoot(): string | undefined {

@@ -26,7 +26,7 @@ export class PermissionCards {
   draw(permissions: Permission[], agents: Agent[]): void {
     const open = permissions.filter(({ requestId }) => !this.#answered.has(requestId));
     const first = open[0];
-    const count = this.element.querySelector(".permission-count");
+    const count = this.element.querySelector(".card-count");
     if (count) count.textContent = open.length > 1 ? t("1 of {0}", open.length) : "";
     if (first?.requestId === this.#shown) return;
     this.#shown = first?.requestId;
@@ -40,7 +40,8 @@ export class PermissionCards {
 
   #card(permission: Permission, agents: Agent[], count: number): HTMLElement {
     const title = agents.find(({ name }) => name === permission.agent)?.title ?? permission.agent;
-    const sentence = t("{0} asks for permission", title);
+    const silence = permission.about === "silence";
+    const sentence = silence ? t("{0} is silent", title) : t("{0} asks for permission", title);
     this.#say(`${sentence}: ${permission.toolCall.title}`);
     const since = performance.now();
     const answer = (optionId?: string): void => {
@@ -57,22 +58,19 @@ export class PermissionCards {
       for (const option of options) option.removeAttribute("aria-disabled");
     }, INERT_MILLISECONDS);
     const head = h(
-      "div.permission-head",
+      "div.card-head",
       {},
-      icon("shield"),
-      h("span.permission-who", {}, visible(sentence)),
-      h("span.permission-count", {}, count > 1 ? t("1 of {0}", count) : ""),
+      icon(silence ? "watch" : "shield"),
+      h("span.card-who", {}, visible(sentence)),
+      h("span.card-count", {}, count > 1 ? t("1 of {0}", count) : ""),
     );
-    const card = h("section.permission", {
+    const card = h("section.card.permission", {
       "aria-label": sentence,
       tabindex: -1,
       "data-request": permission.requestId,
     });
-    card.append(head, h("div.permission-title", {}, visible(permission.toolCall.title)));
-    card.append(
-      h("div.permission-about", {}, ...about(permission)),
-      h("div.permission-options", {}, ...options),
-    );
+    card.append(head, h("div.card-title", {}, visible(permission.toolCall.title)));
+    card.append(h("div.card-about", {}, ...about(permission)), h("div.card-options", {}, ...options));
     card.addEventListener("keydown", (event) => {
       if (event.key === "Escape") answer();
     });

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sidekicks_bridge.mail.checking import verify
 from sidekicks_bridge.mail.shown import body_of
-from sidekicks_bridge.mail.signing import payload, verify
+from sidekicks_bridge.mail.signing import payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,6 +15,7 @@ import msgspec
 from sidekicks_bridge.protocol import (
     PROTOCOL_VERSION,
     agent_requests,
+    error_codes,
     errors,
     events,
     handshake,
@@ -31,7 +32,7 @@ from sidekicks_bridge.protocol.methods import METHODS
 Schema = dict[str, Any]
 
 REF = "#/$defs/"
-_MODULES = (parts, types, routes, handshake, errors, requests, agent_requests, mail, events)
+_MODULES = (parts, types, routes, handshake, error_codes, requests, agent_requests, mail, events)
 
 
 def protocol_schema() -> Schema:
@@ -56,10 +57,10 @@ def protocol_schema() -> Schema:
         "x-errors": {
             code: {
                 "jsonrpc": errors.SidekicksError(code, "").jsonrpc_code,
-                "retryable": code in errors.RETRYABLE,
+                "retryable": code in error_codes.RETRYABLE,
                 "description": description,
             }
-            for code, description in errors.ERROR_CODES.items()
+            for code, description in error_codes.ERROR_CODES.items()
         },
         "$defs": _definitions(),
     }

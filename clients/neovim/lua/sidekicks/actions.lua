@@ -1,5 +1,6 @@
 --- What can be done with the thing under the cursor of a transcript: one list for `gra`, single keys for the usual ones.
 local client = require('sidekicks.client')
+local elicitation = require('sidekicks.elicitation')
 local log = require('sidekicks.log')
 local permission = require('sidekicks.permission')
 local target = require('sidekicks.target')
@@ -196,6 +197,21 @@ end
 ---@return sidekicks.Action[]
 function M.list()
   local place, actions = target.place(), {}
+  local asked = elicitation.open(target.asked())
+  if asked then
+    actions[1] = {
+      title = 'Answer',
+      run = function()
+        elicitation.begin(asked)
+      end,
+    }
+    actions[2] = {
+      title = 'Decline',
+      run = function()
+        elicitation.decline(asked)
+      end,
+    }
+  end
   local message = place and place.entry and place.entry.message
   if place == nil or message == nil then
     return actions
@@ -250,8 +266,13 @@ function M.choose()
   end)
 end
 
---- Goes to the file under the cursor, answers on an option's row, else toggles the fold.
+--- Goes to the file under the cursor, answers on an option's row or a question's, else toggles the fold.
 function M.open()
+  local asked = elicitation.open(target.asked())
+  if asked then
+    elicitation.begin(asked)
+    return
+  end
   local place = target.place()
   local request_id, option_id = target.question()
   if request_id and option_id then

@@ -20,19 +20,14 @@ local function on_screen(channel_id)
 end
 
 --- Tells of a question that is not on the screen.
----@param permission sidekicks.Permission
-function M.announce(permission)
-  if on_screen(permission.channelId) then
+---@param question sidekicks.Question
+function M.announce(question)
+  if on_screen(question.channelId) then
     return
   end
-  local channel = state.channel(permission.channelId)
-  log.warn(
-    ('%s asks in %s: %s (:Sidekicks attention)'):format(
-      state.title(permission.agent),
-      channel and names.title(channel) or 'another channel',
-      text.one_line(permission.toolCall.title, 80)
-    )
-  )
+  local channel = state.channel(question.channelId)
+  local where = channel and names.title(channel) or 'another channel'
+  log.warn(('%s: %s (:Sidekicks attention)'):format(where, require('sidekicks.render.words').asks(question, 80)))
 end
 
 --- Puts the cursor on the first row of a question.
@@ -43,28 +38,39 @@ local function go_to_question(room, request_id)
   if win == nil or view == nil then
     return
   end
-  for _, entry in ipairs(view.entries) do
-    local row = entry.row
-    for _, block in ipairs(entry.blocks) do
-      local part = block.part
-      if part and part.type == 'permission' and part.requestId == request_id then
-        vim.cmd.stopinsert()
-        vim.api.nvim_set_current_win(win)
-        vim.api.nvim_win_set_cursor(win, { row + block.rows, 0 })
-      end
-      row = row + block.rows
+  local row = view:row_of_question(request_id)
+  if row then
+    vim.cmd.stopinsert()
+    vim.api.nvim_set_current_win(win)
+    vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
+  end
+end
+
+--- The question that an item is about: the bridge names those about permissions.
+---@param item sidekicks.AttentionItem
+---@return string? request_id
+local function question_of(item)
+  for _, asked in ipairs(item.kind == 'permission' and state.elicitations or {}) do
+    if item.requestId == nil and asked.channelId == item.channelId and asked.agent == item.agent then
+      return asked.requestId
     end
   end
+  return item.requestId
 end
 
 ---@param item sidekicks.AttentionItem
 local function go(item)
+  if item.channelId == '' then -- an agent that wants a sign-in, wherever it is used
+    require('sidekicks.sign_in').begin(item.agent or '')
+    return
+  end
   require('sidekicks.room').open(item.channelId, function(room)
     require('sidekicks.layout').show(room)
-    if item.requestId then
+    local request_id = question_of(item)
+    if request_id then
       vim.schedule(function()
         room:flush() -- the question may wait for the next drawing
-        go_to_question(room, item.requestId)
+        go_to_question(room, request_id)
       end)
     end
   end)
@@ -76,12 +82,13 @@ function M.go()
     'sidekicks/attention/list',
     {},
     log.or_say(function(result)
-      if #result.items == 0 then
+      local items = result.items
+      if #items == 0 then
         log.say('Nothing waits for you.')
-      elseif #result.items == 1 then
-        go(result.items[1])
+      elseif #items == 1 then
+        go(items[1])
       else
-        vim.ui.select(result.items, {
+        vim.ui.select(items, {
           prompt = 'Waits for you',
           format_item = function(item)
             return text.one_line(item.text)

@@ -14,7 +14,10 @@ local M = {}
 function M.get(uri)
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     if vim.api.nvim_buf_get_name(buf) == uri then
-      return buf
+      if vim.api.nvim_buf_is_loaded(buf) then
+        return buf
+      end
+      vim.api.nvim_buf_delete(buf, { force = true }) -- left behind by `:bdelete`: writing into it would read it
     end
   end
   local buf = vim.api.nvim_create_buf(false, true)
@@ -112,6 +115,7 @@ function M.read(buf)
       end
       if kind == 'compose' then
         M.compose(buf, room)
+        require('sidekicks.composer').restore(room) -- `:edit!` has emptied it
       elseif kind == 'message' then
         vim.schedule(function() -- once the quickfix jump that reads the link has ended
           require('sidekicks.layout').show_message(win, room, message_id or '', buf)

@@ -116,9 +116,9 @@ local function ended(token, code, signal)
   local was = connection.state
   connection.state, connection.id, connection.token = 'stopped', nil, nil
   M.on_gone()
-  if was == 'starting' then
+  if was == 'starting' and signal == 0 then
     fail(('The bridge ended at once (exit code %d). See :LspLog and :checkhealth sidekicks.'):format(code))
-  elseif was == 'ready' then
+  elseif was ~= 'stopped' then
     if code ~= 0 or signal ~= 0 then
       log.warn('The bridge has stopped; it is started again.')
     end

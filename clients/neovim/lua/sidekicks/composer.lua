@@ -335,6 +335,17 @@ function M.reconnect(room)
   changed(composer)
 end
 
+--- Brings the draft back into a composer that was emptied.
+---@param room sidekicks.OpenRoom
+function M.restore(room)
+  local composer = composer_of(room)
+  if composer and text_of(composer.buf) == '' and composer.draft ~= '' then
+    set_text(composer.buf, text.safe(composer.draft))
+    M.attach(composer.buf)
+    changed(composer)
+  end
+end
+
 --- Makes an empty buffer a room's composer.
 ---@param buf integer
 ---@param room sidekicks.OpenRoom

@@ -140,20 +140,23 @@ function M.visible(view)
   end
 end
 
---- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`: what flies by is not
---- worth it.
+--- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`, unless more than a screen
+--- was written meanwhile: what flies by is not worth it.
 ---@param view sidekicks.View
 function M.soon(view)
-  local now = vim.uv.now()
-  local wanted = view.highlight_since
-  view.highlight_since = wanted or now
+  local now, rows = vim.uv.now(), vim.api.nvim_buf_line_count(view.buf)
+  local waiting = view.unlit
+  if waiting == nil or rows - waiting.rows > vim.o.lines then
+    waiting = { since = now, rows = rows }
+    view.unlit = waiting
+  end
   view.highlight_timer = view.highlight_timer or assert(vim.uv.new_timer())
-  local wait = math.max(1, math.min(SOON_MS, view.highlight_since + LATEST_MS - now))
+  local wait = math.max(1, math.min(SOON_MS, waiting.since + LATEST_MS - now))
   view.highlight_timer:start(
     wait,
     0,
     vim.schedule_wrap(function()
-      view.highlight_since = nil
+      view.unlit = nil
       M.visible(view)
     end)
   )

@@ -83,11 +83,30 @@ function M.adopt(win, room)
     if view then
       view:fold_window(win)
       vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
-      highlight.visible(view)
+      highlight.soon(view) -- the text first: what highlights it is loaded the first time
       view:seen()
     end
   end
   require('sidekicks.status').room_changed(room)
+end
+
+--- A composer goes: its windows may show other buffers from now on.
+---@param buf integer
+function M.release(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.wo[win].winfixbuf, vim.wo[win].winfixheight = false, false
+  end
+end
+
+--- A window with the cursor on the last row has another size: it shows as much of the end as it can.
+---@param win integer
+function M.show_end(win)
+  local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  if vim.api.nvim_win_get_cursor(win)[1] == count then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd('normal! zb')
+    end)
+  end
 end
 
 ---@param buf integer
@@ -169,9 +188,17 @@ local function size_of(options)
   return options.size < 1 and math.max(10, math.floor(whole * options.size)) or math.floor(options.size)
 end
 
---- A window for a transcript: that of the channel shown on this tab, else a new one where the configuration says.
+--- A window for a transcript: that of the channel shown on this tab, one above its composer if that was left alone, else
+--- a new one where the configuration says.
+---@param buf integer the transcript's
+---@param room sidekicks.OpenRoom
 ---@return integer
-local function make_window()
+local function make_window(buf, room)
+  local compose = require('sidekicks.composer').buffer(room)
+  local alone = compose and window_of(compose)
+  if alone then
+    return vim.api.nvim_open_win(buf, true, { split = 'above', win = alone })
+  end
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == 'sidekicks' then
       return win
@@ -207,7 +234,7 @@ function M.show(room, enter)
   buffers.transcript(buf, room)
   local win = window_of(buf)
   if win == nil then
-    win = make_window()
+    win = make_window(buf, room)
     close_other_composers(room)
     vim.api.nvim_clear_autocmds({ group = group, pattern = tostring(win) })
     vim.api.nvim_win_set_buf(win, buf)

@@ -77,7 +77,7 @@ function M.choose(permission, options)
     return
   end
   vim.ui.select(options, {
-    prompt = ('%s asks: %s'):format(state.title(permission.agent), text.one_line(permission.toolCall.title)),
+    prompt = require('sidekicks.render.words').asks(permission),
     format_item = function(option)
       return text.one_line(option.name)
     end,

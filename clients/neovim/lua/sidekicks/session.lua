@@ -65,10 +65,14 @@ end
 state.on_change(function()
   require('sidekicks.status').changed()
 end)
-state.on_permission = function(permission)
-  require('sidekicks.attention').announce(permission)
+state.on_question = function(question)
+  require('sidekicks.attention').announce(question)
 end
 state.on_rename = function(channel, before)
+  local room = state.rooms[channel.id]
+  if room then
+    room:flush() -- the new name waits there
+  end
   require('sidekicks.buffers').rename(channel, before)
 end
 state.on_idle = function()

@@ -6,15 +6,23 @@ local text = require('sidekicks.text')
 
 local M = {}
 
+--- Runs the agent's own command; its terminal goes when it has ended well.
 ---@param command sidekicks.TerminalCommand
 ---@param done fun()
 local function run(command, done)
-  vim.cmd('botright new')
-  vim.fn.jobstart(vim.list_extend({ command.command }, command.args), {
-    term = true,
+  require('sidekicks.terminal').run(vim.list_extend({ command.command }, command.args), {
     cwd = command.cwd,
-    env = next(command.env) and command.env or nil,
-    on_exit = vim.schedule_wrap(done),
+    env = command.env,
+    on_exit = function(code, win)
+      if code ~= 0 then
+        log.warn(('%s ended with code %d; nothing was signed in.'):format(vim.fs.basename(command.command), code))
+        return
+      end
+      if vim.api.nvim_win_is_valid(win) then
+        vim.api.nvim_win_close(win, true)
+      end
+      done()
+    end,
   })
   vim.cmd.startinsert()
 end

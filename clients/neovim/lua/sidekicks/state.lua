@@ -16,6 +16,9 @@ M.channels = {}
 --- In the order they were asked.
 ---@type sidekicks.Permission[]
 M.permissions = {}
+--- What else agents ask for, in the order they asked.
+---@type sidekicks.Elicitation[]
+M.elicitations = {}
 ---@type sidekicks.StorageState
 M.storage = { persistent = true }
 ---@type sidekicks.ConfigState
@@ -36,8 +39,9 @@ M.known = false
 
 ---@type (fun())[]
 local listeners = {}
----@type fun(permission: sidekicks.Permission)
-M.on_permission = function(_) end
+--- An agent asks for something.
+---@type fun(question: sidekicks.Question)
+M.on_question = function(_) end
 --- A channel was renamed.
 ---@type fun(channel: sidekicks.Channel, before: sidekicks.Channel)
 M.on_rename = function(_, _) end
@@ -85,6 +89,14 @@ function M.find(word)
   return names.find(M.channels, word, client.connection().root)
 end
 
+---@alias sidekicks.Question sidekicks.Permission|sidekicks.Elicitation
+
+--- Everything that agents ask the person for.
+---@return sidekicks.Question[]
+function M.questions()
+  return vim.list_extend(vim.list_slice(M.permissions), M.elicitations)
+end
+
 --- What an agent is called: its title, else its name.
 ---@param name string
 ---@return string
@@ -120,21 +132,25 @@ function M.know(state)
   know_agents(state.agents)
   know_channels(state.channels)
   M.permissions, M.storage, M.config, M.known = state.permissions, state.storage, state.config, true
-  M.attention, M.sign_ins = #state.permissions, {}
+  M.elicitations, M.sign_ins = state.elicitations or {}, {}
+  M.attention = #M.questions()
   for _, wanted in ipairs(state.signIns or {}) do
     M.sign_ins[wanted.agent] = wanted
   end
-  for _, permission in ipairs(state.permissions) do
-    M.on_permission(permission)
+  for _, question in ipairs(M.questions()) do
+    M.on_question(question)
   end
   changed()
 end
 
+---@generic T: sidekicks.Question
+---@param questions T[]
 ---@param request_id string
-local function forget_permission(request_id)
-  M.permissions = vim.tbl_filter(function(known)
+---@return T[]
+local function without(questions, request_id)
+  return vim.tbl_filter(function(known)
     return known.requestId ~= request_id
-  end, M.permissions)
+  end, questions)
 end
 
 ---@type sidekicks.EventHandlers
@@ -143,13 +159,19 @@ local HANDLERS = {
     know_channels(params.channels)
   end,
   ['sidekicks/permission/requested'] = function(params)
-    forget_permission(params.requestId)
-    table.insert(M.permissions, params)
-    M.on_permission(params)
+    M.permissions = vim.list_extend(without(M.permissions, params.requestId), { params })
+    M.on_question(params)
     user.fire('SidekicksPermission', { permission = params })
   end,
   ['sidekicks/permission/resolved'] = function(params)
-    forget_permission(params.requestId)
+    M.permissions = without(M.permissions, params.requestId)
+  end,
+  ['sidekicks/elicitation/requested'] = function(params)
+    M.elicitations = vim.list_extend(without(M.elicitations, params.requestId), { params })
+    M.on_question(params)
+  end,
+  ['sidekicks/elicitation/resolved'] = function(params)
+    M.elicitations = without(M.elicitations, params.requestId)
   end,
   ['sidekicks/agent/state'] = function(params)
     local agent = M.agents[params.agent]

@@ -37,8 +37,8 @@ local function elsewhere(room)
   for _, channel in ipairs(state.channels) do
     unread = unread + (channel.id ~= room.id and channel.unread or 0)
   end
-  for _, permission in ipairs(state.permissions) do
-    asked = asked + (permission.channelId ~= room.id and 1 or 0)
+  for _, question in ipairs(state.questions()) do
+    asked = asked + (question.channelId ~= room.id and 1 or 0)
   end
   return unread, asked
 end
@@ -48,12 +48,11 @@ end
 ---@return sidekicks.Chunk[]
 local function situation(room)
   local snapshot = room.snapshot
-  local asked = snapshot.permissions[1]
-  if asked then
-    return {
-      { ' ◆ ', 'SidekicksWarning' },
-      { ('%s asks: %s'):format(state.title(asked.agent), text.one_line(asked.toolCall.title, 60)), 'SidekicksWarning' },
-    }
+  for _, question in ipairs(state.questions()) do
+    if question.channelId == room.id then
+      local said = require('sidekicks.render.words').asks(question, 60)
+      return { { ' ◆ ', 'SidekicksWarning' }, { said, 'SidekicksWarning' } }
+    end
   end
   if snapshot.otherRoot and not room.decided then
     return { { (' ! works in %s'):format(text.short_path(snapshot.otherRoot)), 'SidekicksWarning' } }
@@ -149,8 +148,9 @@ function M.line()
   for _, channel in ipairs(state.channels) do
     unread = unread + channel.unread
   end
-  if #state.permissions > 0 then
-    said[1] = ('◆ %d'):format(#state.permissions)
+  local asked = #state.questions()
+  if asked > 0 then
+    said[1] = ('◆ %d'):format(asked)
   end
   if unread > 0 then
     said[#said + 1] = ('✉ %d'):format(unread)

@@ -1,5 +1,4 @@
 --- What a command means by "this": the channel, the message, the question, the file under the cursor.
-local names = require('sidekicks.names')
 local state = require('sidekicks.state')
 local view = require('sidekicks.view')
 
@@ -29,20 +28,25 @@ function M.room()
   return room
 end
 
+--- A verb about the channel that is meant, as it is now: what waits to be drawn is taken in first.
+---@param fn fun(room: sidekicks.OpenRoom, given: sidekicks.Given)
+---@return fun(given: sidekicks.Given)
+function M.in_room(fn)
+  return function(given)
+    local room = M.room()
+    if room then
+      room:flush()
+      fn(room, given)
+    else
+      require('sidekicks.log').error('No channel is open: :Sidekicks #general opens one.')
+    end
+  end
+end
+
 --- A channel was shown: commands without a name mean it from now on.
 ---@param room sidekicks.OpenRoom
 function M.shown(room)
   last = room.id
-end
-
----@param room sidekicks.OpenRoom
----@return integer? buf the transcript's
-function M.transcript(room)
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(names.uri(room:channel()), '*?[]{}\\,') .. '$')
-  if buf == -1 then
-    return nil
-  end
-  return buf
 end
 
 --- The transcript's window on this tab, with its view.
@@ -87,6 +91,13 @@ end
 ---@return sidekicks.Location?
 function M.location(place)
   return place and place.block and place.block.places[place.within] or nil
+end
+
+--- The elicitation under the cursor of a transcript.
+---@return string? request_id
+function M.asked()
+  local place = view.of() and M.place()
+  return place and place.block == place.view.tail and place.block.options[place.within] or nil
 end
 
 --- The message under the cursor, else the last one that `fits`.

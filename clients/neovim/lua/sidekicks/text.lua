@@ -105,17 +105,19 @@ function M.safe(text)
 end
 
 --- Where a line that is too long is broken: after a blank if there is one near, never inside a character.
----@param line string
----@return integer last byte of the first piece
-local function break_at(line)
-  local piece = line:sub(1, M.LONGEST_LINE)
-  local blank = piece:find('%s%S*$')
+---@param text string
+---@param at integer where the line, or what is left of it, begins
+---@return integer last byte of its first piece
+local function break_at(text, at)
+  local last = at + M.LONGEST_LINE - 1
+  local blank = text:sub(at, last):find('%s%S*$')
   if blank and blank > M.LONGEST_LINE / 2 then
-    return blank
+    return at + blank - 1
   end
-  local last = M.LONGEST_LINE
-  while last > 1 and line:byte(last + 1) and line:byte(last + 1) >= 0x80 and line:byte(last + 1) < 0xc0 do
+  local after = text:byte(last + 1)
+  while last > at and after and after >= 0x80 and after < 0xc0 do
     last = last - 1
+    after = text:byte(last + 1)
   end
   return last
 end
@@ -137,17 +139,18 @@ function M.lines(text)
   local stop ---@type integer?
   repeat
     stop = text:find('\n', at, true)
-    local line = text:sub(at, stop and stop - 1)
-    if #line <= M.LONGEST_LINE and not line:find('[^\t\32-\126]') then -- nearly all are so
+    local last = stop and stop - 1 or #text
+    while last - at >= M.LONGEST_LINE do
+      local cut = break_at(text, at)
+      add(text:sub(at, cut))
+      at = cut + 1
+    end
+    local line = text:sub(at, last)
+    if line:find('[^\t\32-\126]') then
+      add((line:gsub('\r$', '')))
+    else -- nearly all are so
       rows, count = 1, count + 1
       lines[count] = line
-    else
-      while #line > M.LONGEST_LINE do
-        local cut = break_at(line)
-        add(line:sub(1, cut))
-        line, at = line:sub(cut + 1), at + cut
-      end
-      add((line:gsub('\r$', '')))
     end
     at = stop and stop + 1 or at
   until stop == nil

@@ -42,6 +42,16 @@ function M.watch(buf, room)
       end
     end,
   })
+  vim.api.nvim_create_autocmd('WinResized', {
+    group = group,
+    callback = function()
+      for _, win in ipairs(vim.v.event.windows or {}) do
+        if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
+          layout.show_end(win)
+        end
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'BufWipeout', 'BufUnload' }, {
     group = group,
     buffer = buf,
@@ -49,8 +59,12 @@ function M.watch(buf, room)
       view.views[buf] = nil
       room.on_update = function() end
       vim.schedule(function()
+        if view.views[buf] then -- `:edit` has read it again
+          return
+        end
         local compose = require('sidekicks.composer').buffer(room)
         if compose and vim.api.nvim_buf_is_valid(compose) then
+          layout.release(compose)
           vim.api.nvim_buf_delete(compose, { force = true })
         end
         room:close()

@@ -20,7 +20,7 @@ M.namespace = vim.api.nvim_create_namespace('sidekicks')
 ---@field tail sidekicks.Block
 ---@field wins integer[] windows that show the buffer, while it is drawn
 ---@field markdown boolean
----@field highlight_since? integer since when something waits to be highlighted, in milliseconds
+---@field unlit? { since: integer, rows: integer } since when something waits to be highlighted, in milliseconds
 ---@field highlight_timer? uv.uv_timer_t
 ---@field private writable boolean
 ---@field private barred? sidekicks.OpenedChannel the snapshot that the window bars show
@@ -238,6 +238,10 @@ end
 ---@return sidekicks.Entry? entry
 ---@return integer? within
 function View:at(row)
+  local last = vim.api.nvim_buf_line_count(self.buf) - self.tail.rows
+  if row >= last then
+    return self.tail, nil, row - last
+  end
   for _, entry in ipairs(self.entries) do
     if row >= entry.row and row < entry.row + entry.rows then
       local from = entry.row
@@ -247,6 +251,27 @@ function View:at(row)
         end
         from = from + block.rows
       end
+    end
+  end
+end
+
+--- Where a question can be answered.
+---@param request_id string
+---@return integer? row from 0
+function View:row_of_question(request_id)
+  for _, entry in ipairs(self.entries) do
+    local row = entry.row
+    for _, block in ipairs(entry.blocks) do
+      row = row + block.rows
+      local part = block.part
+      if part and part.type == 'permission' and part.requestId == request_id then
+        return row - 1
+      end
+    end
+  end
+  for row = self.tail.rows - 1, 0, -1 do
+    if self.tail.options[row] == request_id then
+      return vim.api.nvim_buf_line_count(self.buf) - self.tail.rows + row
     end
   end
 end

@@ -61,6 +61,11 @@ const tests: Record<string, () => Promise<void>> = {
     );
     assert.ok(actions.some(({ title }) => title.includes("@alice")));
   },
+  "every word of the manifest is there"() {
+    const manifest = JSON.stringify(vscode.extensions.getExtension(ID)?.packageJSON);
+    assert.deepEqual(manifest.match(/"%[\w.]+%"/g), null);
+    return Promise.resolve();
+  },
   "settings that start programs are the machine's"() {
     const extension = vscode.extensions.getExtension(ID);
     const { capabilities, extensionKind } = extension?.packageJSON as {

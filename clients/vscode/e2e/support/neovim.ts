@@ -2,8 +2,9 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PYTHON, ROOT, type Bed } from "./bed.ts";
-import { until } from "./stage.ts";
+import { BRIDGE, type Bed } from "./bed.ts";
+import { PYTHON, ROOT } from "./server.ts";
+import { until } from "./waiting.ts";
 
 export class Neovim {
   readonly #process: ChildProcess;
@@ -21,7 +22,7 @@ export class Neovim {
     const folder = execFileSync(PYTHON, ["-c", where], { encoding: "utf8" }).trim();
     const program = join(folder, "install/bin/nvim");
     const [socket, script] = [join(bed.folder, "nvim.sock"), join(bed.folder, "init.lua")];
-    const settings = JSON.stringify({ cmd: [...bed.bridge, "serve", "--config", bed.config] });
+    const settings = JSON.stringify({ cmd: [...BRIDGE, "serve", "--config", bed.config] });
     const plugin = join(ROOT, "clients/neovim");
     writeFileSync(
       script,
@@ -31,7 +32,7 @@ export class Neovim {
     const words = ["--headless", "--clean", "-i", "NONE", "-u", script, "--listen", socket];
     const home = (name: string): string => join(bed.folder, "nvim", name);
     const env = {
-      ...bed.environment(),
+      ...bed.server.environment(),
       XDG_DATA_HOME: home("data"),
       XDG_STATE_HOME: home("state"),
       XDG_CACHE_HOME: home("cache"),

@@ -1,33 +1,11 @@
 /** A VS Code window in a headless browser: its workbench, its chat view, what a user does with them. */
-import { chromium, type Browser, type Frame, type Locator, type Page } from "playwright-core";
-import { existsSync } from "node:fs";
+import type { BrowserContext, Frame, Locator, Page } from "playwright-core";
 import type { Bed } from "./bed.ts";
 
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-dev-shm-usage",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  "--no-default-browser-check",
-];
-
-/** The browser of this machine, or undefined. */
-export function browserPath(): string | undefined {
-  const given = process.env["CHROMIUM"];
-  const places = [
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  ];
-  return given ?? places.find((path) => existsSync(path));
-}
-
-export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: browserPath(), headless: true, args: FLAGS });
+export interface WindowOptions {
+  folder?: string;
+  /** Further parameters of the address. */
+  query?: string;
 }
 
 export class Window {
@@ -38,18 +16,11 @@ export class Window {
     this.page = page;
   }
 
-  static async open(
-    browser: Browser,
-    bed: Bed,
-    options: { width?: number; height?: number; query?: string; folder?: string; scale?: number } = {},
-  ): Promise<Window> {
-    const { width = 1400, height = 900, query = "", folder = bed.workspace, scale = 1 } = options;
-    const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
-    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: bed.base });
-    context.setDefaultTimeout(15_000);
-    const page = await context.newPage();
-    await page.goto(`${bed.base}/?folder=${encodeURIComponent(folder)}${query}`, { timeout: 60_000 });
-    await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 60_000 });
+  static async open(browser: BrowserContext, bed: Bed, options: WindowOptions = {}): Promise<Window> {
+    const { query = "", folder = bed.workspace } = options;
+    const page = await browser.newPage();
+    await page.goto(`${bed.server.base}/?folder=${encodeURIComponent(folder)}${query}`, { timeout: 120_000 });
+    await page.locator(".monaco-workbench .activitybar").waitFor({ timeout: 120_000 });
     return new Window(page);
   }
 
@@ -88,12 +59,15 @@ export class Window {
     await this.page.keyboard.press("Enter");
   }
 
-  /** Bring the chat to the front; answers its frame. */
+  /** The chat view's page, once it is there and its composer can be written in. */
   async chat(selector = ".composer textarea:enabled"): Promise<Frame> {
     if (this.#chat && !this.#chat.isDetached()) return this.#chat;
-    for (let tries = 0; tries < 20; tries++) {
-      await this.page.keyboard.press("Control+Alt+k"); // unheard until the extension is known
-      this.#chat = await this.#frameWith(selector, 4_000);
+    const end = Date.now() + 120_000;
+    while (Date.now() < end) {
+      // In a new profile the view stays blank until it is asked for; the key is unheard until the extension is known.
+      if (!(await this.page.locator("iframe.webview").count()))
+        await this.page.keyboard.press("Control+Alt+k");
+      this.#chat = await this.#frameWith(selector, 2_000);
       if (this.#chat) return this.#chat;
     }
     throw new Error("The chat view did not come up.");
@@ -102,13 +76,11 @@ export class Window {
   async #frameWith(selector: string, milliseconds: number): Promise<Frame | undefined> {
     for (let waited = 0; waited < milliseconds; waited += 100) {
       for (const frame of this.page.frames()) {
-        if (
-          (await frame
-            .locator(selector)
-            .count()
-            .catch(() => 0)) > 0
-        )
-          return frame;
+        const count = await frame
+          .locator(selector)
+          .count()
+          .catch(() => 0);
+        if (count > 0) return frame;
       }
       await this.page.waitForTimeout(100);
     }
@@ -124,10 +96,17 @@ export class Window {
     await field.press("Enter");
   }
 
-  /** Open a channel (`#general`, `@alice`) from the list, and wait until it is shown. */
+  /** Open a channel (`#general`, `@alice`), and wait until it is shown. Not from the list: its rows come and go. */
   async openChannel(title: string): Promise<void> {
+    await this.chat();
+    await this.command("Sidekicks: Open Channel…");
+    await this.pick(title).click();
+    await this.shown(title);
+  }
+
+  /** Wait until a channel is shown and its composer has the focus. */
+  async shown(title: string): Promise<void> {
     const chat = await this.chat();
-    await this.page.locator(`.monaco-list-row[aria-label^="${title}"]`).first().click();
     await chat.locator(`body[data-channel="${title}"]`).waitFor();
     await chat.locator(".composer textarea:focus").waitFor();
   }
@@ -139,17 +118,17 @@ export class Window {
       .first();
   }
 
-  /** The notifications, opened by the bell, whether or not they are shown by themselves. */
+  /** A notification, by the bell if it is not shown by itself. */
   async notification(text: string | RegExp): Promise<Locator> {
     const item = this.page.locator(".notification-list-item", { hasText: text }).first();
-    const bell = this.page.locator("[id='status.notifications']");
-    await bell.locator(".codicon-bell-dot").waitFor();
+    const bell = this.page.locator("[id='status.notifications'] .codicon-bell-dot");
+    await item.or(bell).first().waitFor();
     if (!(await item.isVisible())) await bell.click();
     await item.waitFor();
     return item;
   }
 
   async close(): Promise<void> {
-    await this.page.context().close();
+    await this.page.close();
   }
 }

@@ -2,16 +2,18 @@
  * How fast the chat view is, in the real VS Code; one JSON object a line.
  *
  * vscode20k.longest  longest task of the view's page while 20,000 deltas stream in below 2,000 messages of history, ms
- * vscode20k.lost     characters of them that are not shown at the end
+ * vscode20k.lost     how many of them are not shown at the end
  * vscode.open10k     from the view being ready to the first paint of a channel of 10,000 messages, ms
  * vscode.vsix        size of the package, kB
  */
-import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { Bed, EXTENSION, PYTHON, ROOT } from "../support/bed.ts";
-import { until } from "../support/stage.ts";
-import { launch, Window } from "../support/window.ts";
+import type { Frame } from "playwright-core";
+import { Bed } from "../support/bed.ts";
+import { EXTENSION } from "../support/server.ts";
+import { end, sharedBrowser, sharedServer } from "../support/shared.ts";
+import { Window } from "../support/window.ts";
+import { until } from "../support/waiting.ts";
 
 const DELTAS = 20_000;
 
@@ -19,27 +21,8 @@ function figure(name: string, value: number, unit: string): void {
   console.log(JSON.stringify({ name, value: Math.round(value * 100) / 100, unit }));
 }
 
-figure("vscode.vsix", statSync(join(EXTENSION, "sidekicks.vsix")).size / 1000, "kB");
-
-const bed = new Bed({
-  agents: { alice: [] },
-  channels: ["busy", "long", "short"].map((name) => ({ name, members: ["alice"] })),
-});
-const fill = [
-  join(ROOT, "scripts/bench/fill.py"),
-  bed.config,
-  bed.workspace,
-  "busy=2000",
-  "long=10000",
-  "short=1",
-];
-execFileSync(PYTHON, ["-m", "scripts.bench.fill", ...fill.slice(1)], { cwd: ROOT, env: bed.environment() });
-await bed.start();
-const browser = await launch();
-try {
-  const window = await Window.open(browser, bed);
-  const chat = await window.chat();
-  await window.openChannel("#short");
+/** From the snapshot's arrival in the page to the frame after it was drawn. */
+async function opening(window: Window, chat: Frame): Promise<number> {
   await chat.evaluate(() => {
     const meter = { asked: 0, painted: 0 };
     Object.assign(globalThis, { meter });
@@ -55,12 +38,15 @@ try {
   });
   await window.openChannel("#long");
   await chat.locator(".message").first().waitFor();
-  const open = await until(
+  const { asked, painted } = await until(
     () => chat.evaluate(() => (globalThis as unknown as { meter: { asked: number; painted: number } }).meter),
-    ({ painted }) => painted > 0,
+    (meter) => meter.painted > 0,
   );
-  figure("vscode.open10k", open.painted - open.asked, "ms");
-  await window.openChannel("#busy");
+  return painted - asked;
+}
+
+/** The longest task meanwhile, and how many deltas are not there in the end. Tasks below 50 ms are not told: then 0. */
+async function flood(window: Window, chat: Frame): Promise<{ longest: number; lost: number }> {
   await chat.evaluate(() => {
     const tasks: number[] = [];
     Object.assign(globalThis, { tasks });
@@ -72,13 +58,28 @@ try {
   const message = chat.locator(".message.by-agent.finished", { hasText: "THE_END" });
   await message.waitFor({ timeout: 120_000 });
   const tasks = await chat.evaluate(() => (globalThis as unknown as { tasks: number[] }).tasks);
-  figure("vscode20k.longest", Math.max(0, ...tasks), "ms"); // shorter ones than 50 ms are not told: then it is 0
-  const text = ((await message.locator(".message-body").textContent()) ?? "").replace(/\s+/g, " ");
-  const missing = Array.from({ length: DELTAS }, (_, index) => index).filter(
-    (index) => !text.includes(`${index}`),
-  );
-  figure("vscode20k.lost", missing.length, "deltas");
+  const shown = new Set(((await message.locator(".message-body").textContent()) ?? "").split(/\s+/));
+  const lost = Array.from({ length: DELTAS }, (_, index) => `${index}`).filter((word) => !shown.has(word));
+  return { longest: Math.max(0, ...tasks), lost: lost.length };
+}
+
+figure("vscode.vsix", statSync(join(EXTENSION, "sidekicks.vsix")).size / 1000, "kB");
+const history = { busy: 2_000, long: 10_000, short: 1 };
+const bed = new Bed(await sharedServer(), {
+  agents: { alice: [] },
+  channels: Object.keys(history).map((name) => ({ name, members: ["alice"] })),
+  history,
+});
+try {
+  const window = await Window.open(await sharedBrowser(), bed);
+  const chat = await window.chat();
+  await window.openChannel("#short");
+  figure("vscode.open10k", await opening(window, chat), "ms");
+  await window.openChannel("#busy");
+  const { longest, lost } = await flood(window, chat);
+  figure("vscode20k.longest", longest, "ms");
+  figure("vscode20k.lost", lost, "deltas");
 } finally {
-  await browser.close();
-  await bed.stop();
+  await end();
+  bed.remove();
 }

@@ -56,6 +56,9 @@ export class ChatActions {
         return this.#chat.attach(message.uris.map((uri) => attachmentOf(vscode.Uri.parse(uri, true))));
       case "root":
         return this.#chooseRoot(message.choice);
+      case "signIn":
+        await vscode.commands.executeCommand("sidekicks.agent.signIn", message.agent, message.methodId);
+        return;
       case "command":
         if (!VIEW_COMMANDS.includes(message.command)) return;
         await vscode.commands.executeCommand(message.command, message.argument);

@@ -3,9 +3,11 @@ import type {
   Agent,
   Attachment,
   Channel,
+  Elicitation,
   Event,
   Methods,
   OpenedChannel,
+  SignIn,
   StorageState,
 } from "../protocol.gen.ts";
 
@@ -19,6 +21,7 @@ export const VIEW_METHODS = [
   "sidekicks/turn/cancel",
   "sidekicks/turn/retry",
   "sidekicks/permission/answer",
+  "sidekicks/elicitation/answer",
   "sidekicks/channel/prepare",
   "sidekicks/draft/set",
 ] as const satisfies (keyof Methods)[];
@@ -29,6 +32,8 @@ export interface Surroundings {
   bridge: "starting" | "ready" | "missing" | "failed";
   agents: Agent[];
   channels: Pick<Channel, "id" | "kind" | "name" | "agent" | "peers">[];
+  elicitations: Elicitation[];
+  signIns: SignIn[];
   storage: StorageState;
   folder?: string;
   trusted: boolean;
@@ -64,6 +69,7 @@ export type FromView =
   | { type: "insert"; text: string }
   | { type: "dropped"; uris: string[] }
   | { type: "root"; choice: RootChoice }
+  | { type: "signIn"; agent: string; methodId: string }
   | { type: "command"; command: ViewCommand; argument?: string };
 
 /** Commands of the extension that buttons of the view run. */

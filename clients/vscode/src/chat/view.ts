@@ -146,7 +146,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   #surroundings(withStrings = false): void {
-    const { agents, channels, storage } = this.#overview.current;
+    const { agents, channels, elicitations = [], signIns = [], storage } = this.#overview.current;
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     this.post({
       type: "surroundings",
@@ -154,6 +154,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         bridge: this.#bridge.state,
         agents,
         channels: channels.map(({ id, kind, name, agent, peers }) => ({ id, kind, name, agent, peers })),
+        elicitations,
+        signIns,
         storage,
         folder,
         trusted: vscode.workspace.isTrusted,

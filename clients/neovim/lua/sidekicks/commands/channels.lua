@@ -62,6 +62,9 @@ M.open = {
       offer_to_create('#' .. word:gsub('^#', ''))
     end
   end,
+  complete = function()
+    return vim.tbl_map(names.slug, state.channels)
+  end,
 }
 
 ---@class sidekicks.Pick
@@ -69,30 +72,38 @@ M.open = {
 ---@field rank integer
 ---@field run fun()
 
+--- Where a kind of channel stands among those in which nothing waits.
+local RANKS = { named = 2, direct = 3, pair = 5 }
+
+---@param channel sidekicks.Channel
+---@param asked integer questions that wait there
+---@return sidekicks.Pick
+local function pick_of(channel, asked)
+  local label = (channel.kind == 'pair' and 'Agent mail: ' or '') .. names.title(channel)
+  if asked > 0 then
+    label = ('%s  ◆ %d waiting'):format(label, asked)
+  end
+  if channel.unread > 0 then
+    label = ('%s  ✉ %d unread'):format(label, channel.unread)
+  end
+  return {
+    label = label,
+    rank = asked > 0 and 0 or channel.unread > 0 and 1 or RANKS[channel.kind],
+    run = function()
+      enter(channel.id)
+    end,
+  }
+end
+
 ---@return sidekicks.Pick[]
 local function picks()
-  local waiting, direct, found = {}, {}, {}
-  for _, permission in ipairs(state.permissions) do
-    waiting[permission.channelId] = (waiting[permission.channelId] or 0) + 1
+  local asked, direct, found = {}, {}, {}
+  for _, question in ipairs(state.questions()) do
+    asked[question.channelId] = (asked[question.channelId] or 0) + 1
   end
   for _, channel in ipairs(state.channels) do
-    local label = names.title(channel)
-    if waiting[channel.id] then
-      label = ('%s  ◆ %d waiting'):format(label, waiting[channel.id])
-    end
-    if channel.unread > 0 then
-      label = ('%s  ✉ %d unread'):format(label, channel.unread)
-    end
-    if channel.agent then
-      direct[channel.agent] = true
-    end
-    found[#found + 1] = {
-      label = label,
-      rank = (waiting[channel.id] and 0) or (channel.unread > 0 and 1) or (channel.kind == 'named' and 2) or 3,
-      run = function()
-        enter(channel.id)
-      end,
-    }
+    direct[channel.agent or ''] = true
+    found[#found + 1] = pick_of(channel, asked[channel.id] or 0)
   end
   for _, name in ipairs(state.agent_names) do
     if not direct[name] then
@@ -144,22 +155,8 @@ M.create = {
   end,
 }
 
---- The channel that is meant; says so if there is none.
----@return sidekicks.OpenRoom?
-local function here()
-  local room = target.room()
-  if room == nil then
-    log.error('No channel is open: :Sidekicks #general opens one.')
-  end
-  return room
-end
-
 M.rename = {
-  run = function(given)
-    local room = here()
-    if room == nil then
-      return
-    end
+  run = target.in_room(function(room, given)
     local function rename(name)
       if name and name ~= '' then
         client.request('sidekicks/channel/update', { channelId = room.id, name = (name:gsub('^#', '')) }, log.or_say())
@@ -170,25 +167,18 @@ M.rename = {
     else
       vim.ui.input({ prompt = 'New name: #', default = room:channel().name }, rename)
     end
-  end,
+  end),
 }
 
 M.describe = {
-  run = function(given)
-    local room = here()
-    if room then
-      local params = { channelId = room.id, description = table.concat(given.args, ' ') }
-      client.request('sidekicks/channel/update', params, log.or_say())
-    end
-  end,
+  run = target.in_room(function(room, given)
+    local params = { channelId = room.id, description = table.concat(given.args, ' ') }
+    client.request('sidekicks/channel/update', params, log.or_say())
+  end),
 }
 
 M.delete = {
-  run = function()
-    local room = here()
-    if room == nil then
-      return
-    end
+  run = target.in_room(function(room)
     local channel = room:channel()
     local wanted = channel.name or channel.agent or ''
     local prompt = ('Type %s to delete %s with its history: '):format(wanted, names.title(channel))
@@ -205,7 +195,7 @@ M.delete = {
         end)
       )
     end)
-  end,
+  end),
 }
 
 ---@param room sidekicks.OpenRoom
@@ -234,11 +224,7 @@ end
 ---@return sidekicks.Verb
 local function member_verb(verb, present)
   return {
-    run = function(given)
-      local room = here()
-      if room == nil then
-        return
-      end
+    run = target.in_room(function(room, given)
       local function change(agent)
         if agent then
           local params = { channelId = room.id, agent = (agent:gsub('^@', '')) }
@@ -250,7 +236,7 @@ local function member_verb(verb, present)
       else
         vim.ui.select(candidates(present), { prompt = verb == 'invite' and 'Invite' or 'Remove' }, change)
       end
-    end,
+    end),
     complete = function()
       return candidates(present)
     end,
@@ -261,12 +247,11 @@ M.invite = member_verb('invite', false)
 M.remove = member_verb('remove', true)
 
 M.root = {
-  run = function()
-    local room = here()
-    if room and (room.snapshot.otherRoot or room:channel().root) then
+  run = target.in_room(function(room)
+    if room.snapshot.otherRoot or room:channel().root then
       require('sidekicks.roots').ask(room, function() end)
     end
-  end,
+  end),
 }
 
 M.close = {

@@ -16,7 +16,7 @@ local M = {}
 
 ---@type table<string, sidekicks.Verb>
 M.verbs = {}
-for _, name in ipairs({ 'channels', 'agents', 'messages', 'questions', 'other' }) do
+for _, name in ipairs({ 'channels', 'agents', 'sessions', 'messages', 'questions', 'other' }) do
   for verb, described in pairs(require('sidekicks.commands.' .. name)) do
     M.verbs[verb] = described
   end

@@ -11,28 +11,14 @@ local text = require('sidekicks.text')
 ---@type table<string, sidekicks.Verb>
 local M = {}
 
---- Calls `fn` with the channel that is meant, else says that there is none.
----@param fn fun(room: sidekicks.OpenRoom, given: sidekicks.Given)
----@return fun(given: sidekicks.Given)
-local function in_room(fn)
-  return function(given)
-    local room = target.room()
-    if room then
-      fn(room, given)
-    else
-      log.error('No channel is open: :Sidekicks #general opens one.')
-    end
-  end
-end
-
 M.send = {
-  run = in_room(function(room)
+  run = target.in_room(function(room)
     composer.send(room)
   end),
 }
 
 M.cancel = {
-  run = in_room(function(room)
+  run = target.in_room(function(room)
     if #room.snapshot.turns == 0 then
       log.say('Nothing runs here.')
       return
@@ -42,7 +28,7 @@ M.cancel = {
 }
 
 M.retry = {
-  run = in_room(function()
+  run = target.in_room(function()
     local message = target.message(actions.can_retry)
     if message then
       actions.retry(message)
@@ -59,7 +45,7 @@ local function is_queued(message)
 end
 
 M.unqueue = {
-  run = in_room(function()
+  run = target.in_room(function()
     local message = target.message(is_queued)
     if message then
       actions.take_back(message)
@@ -70,7 +56,7 @@ M.unqueue = {
 }
 
 M.prompt = {
-  run = in_room(function()
+  run = target.in_room(function()
     local message = target.message(function(message)
       return message.author.kind == 'agent'
     end)
@@ -83,7 +69,7 @@ M.prompt = {
 }
 
 M.history = {
-  run = in_room(function(room, given)
+  run = target.in_room(function(room, given)
     require('sidekicks.history').step(room, given.args[1] == 'next' and -1 or 1)
   end),
   complete = function()
@@ -91,60 +77,63 @@ M.history = {
   end,
 }
 
---- The buffer, or its lines in `range`, as an attachment.
----@param buf integer
----@param range? { [1]: integer, [2]: integer }
----@return sidekicks.Attachment
-local function attachment_of(buf, range)
-  local name = vim.api.nvim_buf_get_name(buf)
-  local short = name == '' and 'unnamed buffer' or text.short_path(name, client.connection().root)
-  local first, last = range and range[1] - 1 or 0, range and range[2] or -1
-  local value = text.utf8(table.concat(vim.api.nvim_buf_get_lines(buf, first, last, false), '\n')) .. '\n'
-  local attachment = { uri = vim.uri_from_bufnr(buf), title = short }
-  if range then
-    attachment.title = ('%s:%d-%d'):format(short, range[1], range[2])
-    attachment.range = { start = { line = first, character = 0 }, ['end'] = { line = last, character = 0 } }
-    attachment.text = value
-  elseif vim.bo[buf].modified or vim.bo[buf].buftype ~= '' or name == '' then
-    attachment.text = value
+--- Puts something beside the next message of the channel that is meant, which is asked for if none is open.
+---@param attachment sidekicks.Attachment
+local function send_along(attachment)
+  local function add(room)
+    table.insert(room.attachments, attachment)
+    composer.refresh(room)
+    log.say(('%s goes with the next message to %s.'):format(attachment.title, names.title(room:channel())))
   end
-  return attachment
+  local room = target.room()
+  if room then
+    add(room)
+    return
+  end
+  vim.ui.select(state.channels, { prompt = 'Send it to', format_item = names.title }, function(channel)
+    if channel then
+      require('sidekicks.room').open(channel.id, function(opened)
+        require('sidekicks.layout').show(opened)
+        add(opened)
+      end)
+    end
+  end)
 end
 
 M.add = {
   run = function(given)
-    local buf = vim.api.nvim_get_current_buf()
-    if target.room_of(buf) then
-      log.say('Go to the buffer that is to be sent along first.')
-      return
+    local attachments, buf = require('sidekicks.attachments'), vim.api.nvim_get_current_buf()
+    local path = given.args[1] and table.concat(given.args, ' ')
+    local file = path and attachments.of_file(path)
+    if file then
+      send_along(file)
+    elseif path then
+      log.error(('%s cannot be read.'):format(text.short_path(path)))
+    elseif target.room_of(buf) then
+      log.say('Go to the buffer that is to be sent along first, or name a file.')
+    else
+      send_along(attachments.of_buffer(buf, given.range))
     end
-    local attachment = attachment_of(buf, given.range)
-    local function add(room)
-      table.insert(room.attachments, attachment)
-      composer.refresh(room)
-      log.say(('%s goes with the next message to %s.'):format(attachment.title, names.title(room:channel())))
-    end
-    local room = target.room()
-    if room then
-      add(room)
-      return
-    end
-    local channels = vim.tbl_filter(function(channel)
-      return channel.kind ~= 'pair'
-    end, state.channels)
-    vim.ui.select(channels, { prompt = 'Send it to', format_item = names.title }, function(channel)
-      if channel then
-        require('sidekicks.room').open(channel.id, function(opened)
-          require('sidekicks.layout').show(opened)
-          add(opened)
-        end)
+  end,
+  complete = function()
+    return vim.fn.getcompletion('', 'file')
+  end,
+}
+
+M.paste = {
+  run = function()
+    require('sidekicks.attachments').of_clipboard(function(attachment, problem)
+      if attachment then
+        send_along(attachment)
+      else
+        log.say(problem or '')
       end
     end)
   end,
 }
 
 M.drop = {
-  run = in_room(function(room)
+  run = target.in_room(function(room)
     room.attachments = {}
     composer.refresh(room)
   end),
@@ -237,7 +226,7 @@ local function all_messages(room, done, messages)
 end
 
 M.export = {
-  run = in_room(function(room, given)
+  run = target.in_room(function(room, given)
     all_messages(room, function(messages)
       local lines = require('sidekicks.export').markdown(room:channel(), messages)
       local path = given.args[1] and vim.fn.fnamemodify(given.args[1], ':p')
@@ -254,7 +243,7 @@ M.export = {
 }
 
 M.changes = {
-  run = in_room(function(room)
+  run = target.in_room(function(room)
     local items = require('sidekicks.changes').list(room.snapshot.messages)
     if #items == 0 then
       log.say('The last answers changed no file.')

@@ -18,36 +18,29 @@ M.restart = {
   end,
 }
 
---- The command line without the word that serves.
+--- The bridge's command line with another word than `serve`, for the same configuration.
+---@param verb string
 ---@return string[]
-local function base_command()
-  local cmd = vim.deepcopy(config.get().cmd)
-  for at, word in ipairs(cmd) do
-    if word == 'serve' then
-      return vim.list_slice(cmd, 1, at - 1)
-    end
+local function command(verb)
+  local options = config.get()
+  local words = vim.tbl_map(function(word)
+    return word == 'serve' and verb or word
+  end, options.cmd)
+  if options.config_path then
+    vim.list_extend(words, { '--config', vim.fs.normalize(options.config_path) })
   end
-  return cmd
+  return words
 end
 
 M.doctor = {
   offline = true,
   run = function()
-    local cmd = base_command()
-    if vim.fn.executable(cmd[1]) == 0 then
+    local words = command('doctor')
+    if vim.fn.executable(words[1]) == 1 then
+      require('sidekicks.terminal').run(words, { cwd = config.root() })
+    else
       vim.cmd.checkhealth('sidekicks')
-      return
     end
-    vim.system(vim.list_extend(vim.deepcopy(cmd), { 'help' }), { text = true }, function(done)
-      vim.schedule(function()
-        if not (done.stdout or ''):find('\n%s*doctor') then
-          vim.cmd.checkhealth('sidekicks')
-          return
-        end
-        vim.cmd('botright new')
-        vim.fn.jobstart(vim.list_extend(cmd, { 'doctor' }), { term = true, cwd = config.root() })
-      end)
-    end)
   end,
 }
 

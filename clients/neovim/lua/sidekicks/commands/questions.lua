@@ -1,5 +1,7 @@
 --- Verbs that answer: permissions, what waits, what can be done here.
 local actions = require('sidekicks.actions')
+local elicitation = require('sidekicks.elicitation')
+local log = require('sidekicks.log')
 local permission = require('sidekicks.permission')
 
 ---@type table<string, sidekicks.Verb>
@@ -20,6 +22,22 @@ end
 
 M.allow = answer('allow')
 M.reject = answer('reject')
+
+M.answer = {
+  run = function(given)
+    local asked = elicitation.current()
+    if asked == nil then
+      log.say('Nobody asks for anything but permission.')
+    elseif given.args[1] == 'decline' then
+      elicitation.decline(asked)
+    else
+      elicitation.begin(asked)
+    end
+  end,
+  complete = function()
+    return { 'decline' }
+  end,
+}
 
 M.attention = {
   run = function()

@@ -198,11 +198,13 @@ function M.permission(canvas, part, context)
     return
   end
   local words = require('sidekicks.render.words')
-  local line = 'SidekicksPermissionCard'
-  canvas:row(
-    { { '◆ ', 'SidekicksWarning' }, words.agent(context.agent), { ' asks: ' }, { title, 'SidekicksTool' } },
-    { line = line }
-  )
+  local line, open = 'SidekicksPermissionCard', context.permission(part.requestId)
+  local chunks = { { '◆ ', 'SidekicksWarning' }, { title, 'SidekicksTool' } } ---@type sidekicks.Chunk[]
+  if open == nil or open.about ~= 'silence' then -- then it is the bridge that asks
+    table.insert(chunks, 2, words.agent(context.agent))
+    table.insert(chunks, 3, { ' asks: ' })
+  end
+  canvas:row(chunks, { line = line })
   local from = #canvas.lines
   if tool then
     tool_body(canvas, tool, context)

@@ -1,6 +1,7 @@
---- What stands below the last message: that nobody has written yet, whose turn it is and what it waits for, and that the
---- channel works in another folder. Pure but for the names of agents.
+--- What stands below the last message: that nobody has written yet, that the channel works in another folder, whose turn
+--- it is and what it waits for, and what agents ask for beside permissions. Pure but for what the state knows.
 local canvases = require('sidekicks.render.canvas')
+local state = require('sidekicks.state')
 local text = require('sidekicks.text')
 local words = require('sidekicks.render.words')
 
@@ -18,6 +19,29 @@ local function welcome(snapshot, canvas)
   else
     canvas:row({ { ('Write below. Here: %s'):format(table.concat(members, ', ')), 'SidekicksMeta' } })
   end
+end
+
+--- What an agent asks for; the page to visit is shown whole. Each row stands for the question.
+---@param asked sidekicks.Elicitation
+---@param canvas sidekicks.Canvas
+local function question(asked, canvas)
+  local function row(chunks, card)
+    canvas:row(chunks, { option = asked.requestId, line = card and 'SidekicksPermissionCard' or nil })
+  end
+  for at, line in ipairs((text.lines(vim.trim(asked.message)))) do
+    if at == 1 then
+      row({ { '◆ ', 'SidekicksWarning' }, words.agent(asked.agent), { ' asks: ' }, { line, 'SidekicksTool' } }, true)
+    else
+      row({ { '  ' .. line } })
+    end
+  end
+  for _, line in ipairs(asked.url and text.lines(asked.url) or {}) do
+    row({ { '  ' .. line, 'SidekicksPath' } })
+  end
+  row({
+    { '  <CR>', 'SidekicksKey' },
+    { ' here or :Sidekicks answer, :Sidekicks answer decline', 'SidekicksMeta' },
+  }, true)
 end
 
 --- The rows, and for each turn that runs its row.
@@ -47,6 +71,11 @@ function M.draw(room)
     local chunks = words.turn(turn)
     table.insert(chunks, 1, { '  ' })
     canvas:row(chunks)
+  end
+  for _, asked in ipairs(state.elicitations) do
+    if asked.channelId == room.id then
+      question(asked, canvas)
+    end
   end
   return canvas, spins
 end

@@ -10,7 +10,7 @@ local DOING = {
   thinking = 'is thinking',
   tool = 'is using a tool',
   writing = 'is writing',
-  awaitingPermission = 'waits for your permission',
+  awaitingPermission = 'waits for your answer',
   cancelling = 'is being cancelled',
 }
 
@@ -49,6 +49,18 @@ end
 ---@return sidekicks.Chunk
 function M.agent(name)
   return { state.title(name), M.agent_group(name) }
+end
+
+--- What is asked, in one sentence: by an agent, or by the bridge about one that is silent.
+---@param asked sidekicks.Question
+---@param limit? integer characters of what the agent says
+---@return string
+function M.asks(asked, limit)
+  local title = asked.toolCall and asked.toolCall.title or asked.message or ''
+  if asked.about == 'silence' then
+    return text.one_line(title, limit)
+  end
+  return ('%s asks: %s'):format(state.title(asked.agent), text.one_line(title, limit))
 end
 
 --- What a turn waits for.

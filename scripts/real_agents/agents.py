@@ -1,0 +1,177 @@
+"""The five real agents: how each is installed, pointed at the scripted model, and started. One table; data and files.
+
+Owns what is specific to an agent. Nothing is installed outside the folder given, and no agent sees the user's home.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripts.real_agents.model import MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    JSON = dict[str, Any]
+
+HERE = Path(__file__).resolve().parent
+INSTALL_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an agent lives: its installation, a home of its own, and the address of its model."""
+
+    installed: Path
+    home: Path
+    url: str
+
+
+@dataclass(frozen=True)
+class RealAgent:
+    """One agent. ``packages``: the first is the agent itself, with its version. ``program``: in its installation.
+    ``settings`` writes the agent's own configuration and gives its variables.
+    """
+
+    name: str
+    title: str
+    packages: tuple[str, ...]
+    program: str
+    args: tuple[str, ...] = ()
+    python: bool = False
+    settings: Callable[[Place], dict[str, str]] = field(default=lambda _place: {})
+
+    def install(self, folder: Path) -> None:
+        """Install it into ``folder``, unless just that is there already. Raises CalledProcessError."""
+        stamp = folder / "installed.json"
+        if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == list(self.packages):
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.python:
+            _run(sys.executable, "-m", "venv", str(folder))
+            _run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *self.packages)
+        else:
+            quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--no-save")
+            _run("npm", "install", *quiet, "--prefix", str(folder), *self.packages)
+        stamp.write_text(json.dumps(list(self.packages)), encoding="utf-8")
+
+    def entry(self, place: Place) -> JSON:
+        """Its entry in a configuration of the bridge."""
+        place.home.mkdir(parents=True, exist_ok=True)
+        folder = place.installed / ("bin" if self.python else "node_modules/.bin")
+        env = {"HOME": str(place.home), "XDG_CONFIG_HOME": str(place.home / ".config"), **self.settings(place)}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "command": str(folder / self.program),
+            "args": list(self.args),
+            "env": env,
+        }
+
+
+def _run(*argv: str) -> None:
+    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _opencode(place: Place) -> dict[str, str]:
+    options = {"baseURL": f"{place.url}/v1", "apiKey": "none"}
+    model = {"name": "Scripted", "limit": {"context": 128_000, "output": 8000}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Script", "options": options, "models": {MODEL: model}}
+    settings = {
+        "model": f"script/{MODEL}",
+        "small_model": f"script/{MODEL}",
+        "autoupdate": False,
+        "share": "disabled",
+        "permission": {"edit": "ask", "bash": "ask", "webfetch": "ask"},
+        "provider": {"script": provider},
+    }
+    _write(place.home / ".config" / "opencode" / "opencode.json", json.dumps(settings))
+    names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    return {f"OPENCODE_DISABLE_{name}": "1" for name in names}
+
+
+def _claude(place: Place) -> dict[str, str]:
+    _write(place.home / ".claude" / "settings.json", json.dumps({"permissions": {"defaultMode": "default"}}))
+    names = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER")
+    sandbox = {"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}  # as root it refuses to run outside one
+    return {"ANTHROPIC_BASE_URL": place.url, "ANTHROPIC_API_KEY": "none", **dict.fromkeys(names, "1"), **sandbox}
+
+
+def _codex(place: Place, *policies: str) -> dict[str, str]:
+    lines = [
+        'model = "gpt-5.5"',  # it looks its models up in a list of its own
+        'model_provider = "script"',
+        *(policies or ('approval_policy = "on-request"', 'sandbox_mode = "read-only"')),
+        "[model_providers.script]",
+        'name = "Script"',
+        f'base_url = "{place.url}/v1"',
+        'env_key = "SCRIPT_KEY"',
+        'wire_api = "responses"',
+    ]
+    _write(place.home / ".codex" / "config.toml", "\n".join(lines) + "\n")
+    return {"SCRIPT_KEY": "none", "NO_BROWSER": "1", "INITIAL_AGENT_MODE": "read-only"}
+
+
+def _codex_before(place: Place) -> dict[str, str]:
+    return _codex(place, 'approval_policy = "untrusted"', 'sandbox_mode = "danger-full-access"')
+
+
+def _qwen(place: Place) -> dict[str, str]:
+    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{place.url}/v1", "OPENAI_MODEL": MODEL}
+
+
+def _deepagents(place: Place) -> dict[str, str]:
+    return {"SCRIPT_URL": f"{place.url}/v1"}
+
+
+FIVE = (
+    RealAgent("opencode", "opencode", ("opencode-ai@1.18.33",), "opencode", ("acp",), settings=_opencode),
+    RealAgent(
+        "claude",
+        "Claude Code",
+        ("@agentclientprotocol/claude-agent-acp@0.101.0",),
+        "claude-agent-acp",
+        settings=_claude,
+    ),
+    RealAgent("codex", "Codex", ("@agentclientprotocol/codex-acp@2.6.0",), "codex-acp", settings=_codex),
+    RealAgent(
+        "qwen",
+        "Qwen Code",
+        ("@qwen-code/qwen-code@0.24.4",),
+        "qwen",
+        ("--acp", "--auth-type", "openai", "--approval-mode", "default"),
+        settings=_qwen,
+    ),
+    RealAgent(
+        "deepagents",
+        "Deep Agents",
+        ("deepagents-acp==0.0.13", "langchain-openai"),
+        "python",
+        (str(HERE / "deep_agent.py"),),
+        python=True,
+        settings=_deepagents,
+    ),
+)
+
+OLDER = (
+    RealAgent(
+        "claude-zed",
+        "Claude Code, before",
+        ("@zed-industries/claude-agent-acp@0.23.1",),
+        "claude-agent-acp",
+        settings=_claude,
+    ),
+    RealAgent("codex-zed", "Codex, before", ("@zed-industries/codex-acp@0.16.0",), "codex-acp", settings=_codex_before),
+)
+"""What the same agents were called before: run only when named."""
