@@ -337,8 +337,8 @@ class Channel:
         self._end(SidekicksError("channelNotFound", f"{self.state.title} was deleted.", {"channelId": self.id}))
 
     async def end_turns_of(self, agent: str) -> None:
-        """Cancel every turn of an agent here: it was stopped."""
-        await self.inbox.call(self._end_turns_of, agent)
+        """Cancel every turn of an agent here: it was stopped. A channel that was deleted meanwhile has none."""
+        await self.inbox.call_if_open(self._end_turns_of, agent)
 
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
@@ -384,7 +384,7 @@ class Channel:
 
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
-        await self.inbox.call(self._interrupt)
+        await self.inbox.call_if_open(self._interrupt)
         self._end(SidekicksError("shuttingDown", "The bridge is stopping."))
 
     def _end(self, why: SidekicksError) -> None:

@@ -23,7 +23,7 @@ from sidekicks_bridge.store.contract import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from sidekicks_bridge.channels.env import Env
     from sidekicks_bridge.config.model import ChannelSpec
@@ -77,9 +77,9 @@ class Directory:
 
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def all(self) -> Iterable[Channel]:
-        """Every channel, in order of creation."""
-        return self._channels.values()
+    def all(self) -> list[Channel]:
+        """Every channel there is now, in order of creation."""
+        return list(self._channels.values())
 
     def get(self, channel_id: str) -> Channel:
         """The channel with that id; raises channelNotFound."""

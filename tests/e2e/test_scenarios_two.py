@@ -77,6 +77,19 @@ async def test_both_delete_a_channel_at_once(bed: Bed) -> None:
     bed.client.rooms.pop(room.id)
 
 
+async def test_an_agent_is_stopped_while_channels_come_and_go(bed: Bed) -> None:
+    made = [await bed.room("alice") for _ in range(4)]
+    asked = []
+    for number, room in enumerate(made):
+        asked.append(await bed.client.ask("agent/stop", agent="alice"))
+        asked.append(await bed.client.ask("channel/create", name=f"coming-{number}"))
+        asked.append(await bed.client.ask("channel/delete", channelId=room.id, confirm=room.channel["name"]))
+    for room in made:
+        bed.client.rooms.pop(room.id)
+    for reply in asked:
+        await bed.client.result(reply)
+
+
 async def test_the_first_may_leave(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path)
     async with box.bridge() as first:
