@@ -963,8 +963,8 @@ export type ParticipantKind =
  * Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
  *
  * `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
- * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable characters
- * of ASCII.
+ * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable
+ * characters of ASCII.
  */
 export interface MailAuth {
   name: string;

@@ -835,8 +835,8 @@
 --- Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
 ---
 --- `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
---- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable characters
---- of ASCII.
+--- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable
+--- characters of ASCII.
 ---@class (exact) sidekicks.MailAuth
 ---@field name string
 ---@field time string
