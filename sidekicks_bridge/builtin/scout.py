@@ -86,7 +86,7 @@ def _found(answer: Answer) -> str:
     shown = f"\n{quote(chr(10).join(best.excerpt))}" if language == "markdown" else fence(best.excerpt, language)
     parts.append(f"{code(f'{best.path}:{best.line}')}\n{shown}")
     if others:
-        listed = [f"- {code(f'{passage.path}:{passage.line}')} {code(passage.label)}" for passage in others]
+        listed = [f"- {code(f'{passage.path}:{passage.line}')}: {code(passage.label)}" for passage in others]
         parts.append("\n".join(["See also:", "", *listed]))
     if answer.missing:
         parts.append(f"Found nowhere: {', '.join(code(word) for word in answer.missing)}.")
