@@ -154,7 +154,8 @@ class AgentConnection:
         if self._wanted is not None:
             return self._wanted
         ending = child.epitaph(closed_output=still_running)
-        return SidekicksError("agentExited", f"Agent {self.agent} {ending}", {"agent": self.agent})
+        details = {"agent": self.agent, "exitCode": None if still_running else child.exit_code}
+        return SidekicksError("agentExited", f"Agent {self.agent} {ending}", details)
 
     async def _handshake(self) -> None:
         params = {

@@ -117,6 +117,11 @@ class AgentProcess:
         """Whether the process itself still runs."""
         return self._process.returncode is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; negative: by that signal. None while it runs."""
+        return self._process.returncode
+
     def epitaph(self, *, closed_output: bool) -> str:
         """How it ended, as a clause, with the last lines of stderr."""
         code = self._process.returncode

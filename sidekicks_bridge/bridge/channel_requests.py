@@ -41,7 +41,7 @@ class ChannelRequests:
             storage=bridge.storage,
             config=bridge.configuration.state,
             sign_ins=bridge.sign_ins.all(),
-            elicitations=[asked for channel in channels for asked in channel.permissions.forms.all()],
+            elicitations=bridge.open_elicitations(),
         )
 
     async def create(self, _client: Client, params: wire.CreateChannel) -> ChannelView:

@@ -94,7 +94,8 @@ class ChannelState:
         self._log_from = 1
         self._spoke: dict[str, int] = {}
         self.prompted: dict[str, Message] = {}
-        """Each agent's last prompt here: what it does since then, it does because of that message."""
+        """Each agent's last prompt here, and the letter that a peer has read since it last wrote: because of that
+        message they do what they do."""
 
     @property
     def id(self) -> str:

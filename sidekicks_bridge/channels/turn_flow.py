@@ -108,9 +108,9 @@ class TurnFlow:
         try:
             return await session.prompt(blocks)
         except SidekicksError as error:
-            if error.code != "turnFailed" or session.live or turn.cancelled:
+            if turn.cancelled or not _never_heard(error, turn):
                 raise
-        # The agent has lost the session, so it has not heard the prompt either: once more, in another one.
+        # Once more, in another session.
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
         if session.origin == "fresh":
             blocks = await self._inbox.call(self._hand_over, turn, session)
@@ -370,6 +370,13 @@ class TurnFlow:
 def _writer(message: Message) -> str:
     """Who a prompt's text is from, as its frame says it (design: Mentions)."""
     return f"{message.author.name} (not the user)" if message.author.kind in ("agent", "peer") else THE_USER
+
+
+def _never_heard(error: SidekicksError, turn: PendingTurn) -> bool:
+    """Whether the agent cannot have heard the prompt: it had lost the session, or had just ended by itself."""
+    if error.code == "agentExited":
+        return error.details.get("exitCode") == 0 and turn.answer is not None and not turn.answer.message.parts
+    return error.details.get("sessionGone") is True
 
 
 def _no_text(agent: str, reason: str) -> str:

@@ -39,18 +39,21 @@ class ChatQuestions:
         self.root: str | None = None
 
     def pick_channel(self) -> None:
-        """All channels: waiting questions first, then unread ones, then by name; direct conversations; a new one."""
+        """All channels: waiting questions first, then unread ones, then by name; direct conversations; a new one.
+
+        What agents and peers write to each other stands below, under a heading of its own.
+        """
         model = self._app.model
         waiting = {asked.channel_id for asked in model.desk.open.values()}
 
         def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
             return channel.id not in waiting, not channel.unread, channel.kind != "named", slug(channel)
 
-        items = [
-            self._channel_item(channel, channel.id in waiting) for channel in sorted(model.channels.values(), key=rank)
-        ]
+        channels = sorted(model.channels.values(), key=rank)
+        items = [self._channel_item(one, one.id in waiting) for one in channels if one.kind != "pair"]
         known = {channel.agent for channel in model.channels.values()}
         items += [self._direct_item(name) for name in model.names.agents if name not in known]
+        items += [self._channel_item(one, one.id in waiting) for one in channels if one.kind == "pair"]
         self._app.ask(Question("Go to", items, self._new_item, "type to filter, or a new channel's name · Esc closes"))
 
     def new_channel(self) -> None:
@@ -164,7 +167,7 @@ class ChatQuestions:
         async def go() -> None:
             await self._app.open(channel, carry=carry)
 
-        return Item(line, slug(channel), go)
+        return Item(line, slug(channel), go, "Agent mail" if channel.kind == "pair" else None)
 
     def _direct_item(self, agent: str) -> Item:
         async def go() -> None:
