@@ -195,7 +195,7 @@ local function missing(cmd)
   if vim.fn.executable(cmd[1]) == 1 then
     return nil
   end
-  return ('`%s` is not found: `pipx install sidekicks-bridge`, or set vim.g.sidekicks.cmd.'):format(cmd[1])
+  return ('`%s` is not found: install the bridge (`pipx install .` in its folder), or set vim.g.sidekicks.cmd.'):format(cmd[1])
 end
 
 local function begin()
