@@ -227,6 +227,7 @@ class AgentConnection:
     def close_session(self, session: AcpSession) -> None:
         """Forget a session; the agent is told if it offers ``session/close``, whatever it answers."""
         session.cancel()
+        session.withdraw_all()  # those outside a turn, too: nobody will hear the answers
         self.sessions.remove(session)
         if self.capabilities.close and not self.ending:
             self.spawn(self._tell_closed, session.id)

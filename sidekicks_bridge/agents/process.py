@@ -185,11 +185,21 @@ class AgentProcess:
         return True
 
 
+async def check_folder(spec: AgentSpec, cwd: str) -> None:
+    """Raises ``agentSpawnFailed`` unless there is such a folder to work in; agents say it badly."""
+    try:
+        there = await anyio.Path(cwd).is_dir()
+    except OSError:  # a name too long, say
+        there = False
+    if not there:
+        advice = "Correct the agent's workspace" if spec.workspace else "Give the channel another root"
+        raise _spawn_failed(spec, cwd, f"the folder {cwd} does not exist. {advice}")
+
+
 async def spawn(spec: AgentSpec, cwd: str, mark: str, log: LogRing, watch: reaper.Reaper) -> AgentProcess:
     """Start ``spec`` in the folder ``cwd``; raises ``agentSpawnFailed`` with a sentence that names the command."""
     environment = build_environment(os.environ, spec, mark)
-    if not await anyio.Path(cwd).is_dir():
-        raise _spawn_failed(spec, cwd, f"the folder {cwd} does not exist. Give the channel another root")
+    await check_folder(spec, cwd)
     argv = build_argv(spec, environment, cwd)
     watch.expect(mark)
     try:

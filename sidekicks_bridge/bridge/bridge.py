@@ -159,7 +159,7 @@ class Bridge:
             for channel in self.directory.all():
                 await channel.interrupt()
             await self.agents.aclose()
-            await self.mail.registry.save()
+            await self.mail.stop()
         with anyio.CancelScope(shield=True):
             await self.preferences.file.close()
             await self.recent.file.close()

@@ -100,11 +100,7 @@ class TurnFlow:
 
     async def _report(self, turn: PendingTurn, result: PromptResult | None, error: SidekicksError | None) -> None:
         """Have the turn finished; a channel that was closed meanwhile has done so itself."""
-        try:
-            await self._inbox.call(self._finish, turn, result, error)
-        except SidekicksError:
-            if not self._inbox.closed:
-                raise
+        await self._inbox.call_if_open(self._finish, turn, result, error)
 
     async def _converse(self, turn: PendingTurn, lease: Lease) -> PromptResult:
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
@@ -334,6 +330,8 @@ class TurnFlow:
             if turn.session is not None:
                 turn.state = "cancelling"
                 turn.session.cancel()
+                if turn.answer is not None:  # now: an answer that comes next is too late, as the agent has been told
+                    self._permissions.cancel_all(turn.answer)
                 self.announce()
             else:
                 turn.scope.cancel()
