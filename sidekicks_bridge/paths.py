@@ -97,7 +97,7 @@ def _path(written: str) -> Path:
 
 def _sha256(data: bytes) -> str:
     """By Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
-    for module in ("_sha2", "_sha256", "hashlib"):
+    for module in ("_sha2" if sys.version_info >= (3, 12) else "_sha256", "hashlib"):
         try:
             digest: str = __import__(module).sha256(data).hexdigest()
         except (ImportError, AttributeError):
