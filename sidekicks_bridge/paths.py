@@ -22,6 +22,16 @@ class NoHomeError(Exception):
         super().__init__("Your home folder is not known: set HOME, or XDG_CONFIG_HOME to an absolute path.")
 
 
+def same_folder(one: str | None, other: str | None) -> bool:
+    """Whether two paths lead to the same folder, by whatever links: shells say where one is, editors how one came."""
+    if one is None or other is None or one == other:
+        return one == other
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):  # gone, or no path at all
+        return os.path.normpath(one) == os.path.normpath(other)
+
+
 def user_config_folder() -> str:
     """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's).
 

@@ -12,6 +12,7 @@ from sidekicks_bridge.cli.picker import Item, Question
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, WARN, Line
 from sidekicks_bridge.cli.text import one_line
 from sidekicks_bridge.names import name_problem
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     ChannelAgent,
@@ -149,7 +150,8 @@ class ChatQuestions:
             Item([("", "work there  "), (DIM, there)], "work there", self._work_there),
             Item([("", "make it work here  "), (DIM, "its agents start fresh")], "make it work here", self._work_here),
         ]
-        fitting = [other for other in model.channels.values() if other.root == model.folder and other.kind == "named"]
+        named = [other for other in model.channels.values() if other.kind == "named"]
+        fitting = [other for other in named if same_folder(other.root, model.folder)]
         items[:1] = [self._channel_item(other, False, carry=True) for other in fitting] or items[:1]
         self._app.ask(Question(f"{slug(channel)} works in {there}, not here", items))
 

@@ -243,6 +243,9 @@ def _run(name: str, verb: Verb, words: list[str]) -> int:
         return _fail(name, FAILED, "bridgeGone", str(problem), {}, as_json)
     except KeyboardInterrupt:
         return 130
+    if name == "ask" and (result.get("message") or {}).get("failed"):
+        _print(text.older, result, as_json)
+        return FAILED if as_json else _fail(name, FAILED, "turnFailed", result["message"]["body"], {}, as_json)
     _print(text.listed if name == "read" and "room" in params else verb.show, result, as_json)
     return OK
 
@@ -281,7 +284,7 @@ def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
     method = f"sidekicks/mail/{verb.method}"
     who, key = _register_key(folder, given) if name == "register" else _key(folder, given)
     if name == "register":
-        params = {"key": key.public}
+        params = {"key": key.public, "folder": os.getcwd()}
     result = ask_owner(location.place, method, lambda: signed(method, params, who, key.sign))
     if name == "unregister":
         from sidekicks_bridge.mail.signing import key_path

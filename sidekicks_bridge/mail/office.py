@@ -121,13 +121,13 @@ class Mail:
 
     # ── identity ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def register(self, name: str, key: str) -> Peer:
+    async def register(self, name: str, key: str, folder: str | None) -> Peer:
         """Register a peer whose key has signed for it."""
         self.registry.check_name(name, key)
         known = self.registry.known(name)
         if known is not None and known.key != key:
             await self._part(known, pairs=True)  # another one under an old name: nothing of the former is its mail
-        return await self.registry.register(name, key)
+        return await self.registry.register(name, key, folder)
 
     def taken(self) -> list[tuple[int, str]]:
         """The agents of the configuration that have a registered peer's name: their place in its list, the name."""
