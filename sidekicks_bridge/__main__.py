@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 
 if not __package__:  # started by its path (see `cli.spawn`): make the package importable wherever it lies
     sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
@@ -106,6 +105,8 @@ def _run(argv: list[str] | None) -> int:
     if word not in _COMMANDS:
         sys.stderr.write(_unknown(word))
         return _USAGE_ERROR
+    from importlib import import_module
+
     module, _, function = _COMMANDS[word][0].partition(":")
     code: object = getattr(import_module(module), function or "main")(words[1:])
     return code if isinstance(code, int) else 0

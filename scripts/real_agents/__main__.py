@@ -1,6 +1,6 @@
 """Run the checks: install the agents, start the model, one bridge per agent, then all in one channel.
 
-`python -m scripts.real_agents [--only CHECK,…] [--write] [--record FOLDER] [AGENT …]`; without agents: the five.
+`python -m scripts.real_agents [--only CHECK,…] [--write] [--record FOTHERS] [AGENT …]`; without agents: the five.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from scripts.real_agents import checks
-from scripts.real_agents.agents import FIVE, OLDER, Place, RealAgent
+from scripts.real_agents.agents import FIVE, OTHERS, Place, RealAgent
 from scripts.real_agents.model import ScriptedModel, scripted_model
 from scripts.real_agents.record import record
 from scripts.real_agents.report import PAGE, Row, page
@@ -26,20 +27,20 @@ from tests.support.sandbox import BridgeSandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".build" / "real-agents"
-RESTART, TOGETHER = "restart", "together"
+RESTART, TOGETHER, ASKS = "restart", "together", "asks"
 FINDING_CHARACTERS = 500
 LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 
 
 def main(argv: list[str]) -> int:
     """0: every check found what it should; 1: one did not; 64: wrong arguments."""
-    known = {agent.name: agent for agent in (*FIVE, *OLDER)}
-    names = [*checks.CHECKS, RESTART, TOGETHER]
+    known = {agent.name: agent for agent in (*FIVE, *OTHERS)}
+    names = [*checks.CHECKS, RESTART, TOGETHER, ASKS]
     parser = argparse.ArgumentParser(prog="real_agents", description=__doc__)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(known)}")
     parser.add_argument("--only", metavar="CHECK,…", help=f"of {', '.join(names)}")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
-    parser.add_argument("--record", metavar="FOLDER", help="record each agent's traffic there instead")
+    parser.add_argument("--record", metavar="FOTHERS", help="record each agent's traffic there instead")
     given = parser.parse_args(argv)
     if unknown := [name for name in given.agents if name not in known]:
         parser.error(f"there is no agent {', '.join(unknown)}; there are {', '.join(known)}")
@@ -88,6 +89,8 @@ class Bench:
             await self._one(agent, wanted)
         if TOGETHER in wanted and len(agents) > 1:
             await self._together(agents)
+        if ASKS in wanted and len(agents) > 1:
+            await self._asks(agents)
 
     async def _one(self, agent: RealAgent, wanted: list[str]) -> None:
         box = self.box([agent], agent.name)
@@ -120,6 +123,13 @@ class Bench:
             ok = self.rows.pop().ok if found else False
             for name in names if found else []:
                 self._add(Row(name, TOGETHER, ok, found[name]))
+
+    async def _asks(self, agents: list[RealAgent]) -> None:
+        box = self.box(agents, ASKS)
+        async with box.bridge(check=False) as client:
+            for agent, other in zip(agents, agents[1:] + agents[:1], strict=True):
+                desk = Desk(agent.name, client, self.model, box.workspace)
+                await self._check(ASKS, desk, partial(checks.asks, other=other.name))
 
     async def _check(self, name: str, desk: Desk, check: checks.Check) -> None:
         began = time.monotonic()

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.requests import DirectChannel
 from sidekicks_bridge.protocol.types import Channel
 
@@ -47,7 +48,8 @@ async def find_channel(client: BridgeClient, state: State, ref: str) -> Channel:
             if agent.name.casefold() == name.casefold():
                 return await client.request("sidekicks/channel/direct", DirectChannel(agent=agent.name), Channel)
     names = [slug(channel) for channel in state.channels if channel.kind == "named"]
-    raise UnknownChannel(name, unknown(ref, names + ["@" + agent.name for agent in state.agents]))
+    message = unknown(ref, names + ["@" + agent.name for agent in state.agents])
+    raise UnknownChannel(name, message + config_trouble(state))
 
 
 def default_channel(state: State, folder: str) -> Channel | None:
@@ -55,13 +57,24 @@ def default_channel(state: State, folder: str) -> Channel | None:
 
     def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
         return (
-            channel.root == folder,
+            same_folder(channel.root, folder),
             channel.root is None,
             channel.name == "general",
             channel.last_message_at or channel.created_at,
         )
 
     return max((channel for channel in state.channels if channel.kind == "named"), key=rank, default=None)
+
+
+def config_trouble(state: State) -> str:
+    """The first error of the configuration, which may be why something is not there; empty if it has none."""
+    errors = [problem for problem in state.config.problems if problem.severity == "error"]
+    if not errors:
+        return ""
+    more = "; `sidekicks config check` shows all" if len(errors) > 1 else ""
+    return (
+        f"\nThe configuration has errors: {errors[0].file}:{errors[0].line}: {one_line(errors[0].message, 500)}{more}"
+    )
 
 
 def unknown(ref: str, names: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.filters import Condition, Filter, has_completions
 from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.keys import Keys
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
@@ -22,7 +23,8 @@ HELP = (
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
     ("Ctrl+T", "this channel: invite and remove agents, rename it, delete it"),
-    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, modes, models and options, restart, stop"),
+    ("Ctrl+F", "attach a file by its path; an image whose path is pasted is attached too"),
+    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, settings, sessions, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
     ("F2", "what did they see? What an agent was sent for an answer"),
     ("PageUp", "earlier messages"),
@@ -43,6 +45,7 @@ def bindings(app: ChatApp) -> KeyBindings:
         ("c-o", app.questions.pick_channel),
         ("c-n", app.questions.new_channel),
         ("c-t", app.questions.this_channel),
+        ("c-f", app.files.menu),
         ("c-g", app.agents.menu),
         ("c-q", app.questions.unqueue),
         ("pageup", app.earlier),
@@ -67,6 +70,12 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
             buffer.complete_state = None
         else:
             app.send()
+
+    @keys.add(Keys.BracketedPaste, filter=here)
+    def _(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        if not app.files.pasted(text):
+            app.composer.buffer.insert_text(text)
 
     @keys.add("escape", "enter", filter=here)
     @keys.add("c-j", filter=here)

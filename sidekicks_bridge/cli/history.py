@@ -16,6 +16,7 @@ from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, silence, use_utf8
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.names import fold
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ async def _find(store: Store, wanted: str) -> StoredChannel:
         fitting = [channel for channel in found if fold(slug(channel)) == name]
         if fitting:
             here = str(Path.cwd())  # no file is touched
-            return max(fitting, key=lambda channel: (channel.root == here, channel.updated_at))
+            return max(fitting, key=lambda channel: (same_folder(channel.root, here), channel.updated_at))
     raise SidekicksError("channelNotFound", unknown(wanted, [slug(channel) for channel in found]))
 
 

@@ -60,6 +60,7 @@ class MessageView:
         self._columns = max(columns - 2, 20)
         self._parts: list[_Text | Part] = []
         self._shown: set[int] = set()
+        self._begun: set[int] = set()
         self._last_kind = ""
         self._headed = False
         self.update(message)
@@ -158,6 +159,8 @@ class MessageView:
             rows = part.stream.finish() if closed else part.stream.settle()
             if closed:
                 self._shown.add(index)
+            if rows:
+                self._begun.add(index)
             return [("text", rows)] if rows else []
         ready = closed
         if isinstance(part, ToolCallPart):
@@ -172,9 +175,10 @@ class MessageView:
         return self._rows(part)
 
     def _between_blocks(self) -> bool:
-        """Whether the last text part, if it is still open, stands between two blocks."""
+        """Whether the last text part, if it is still open, has not begun or stands between two blocks."""
         last = self._parts[-1]
-        return not isinstance(last, _Text) or last.stream.between_blocks
+        begun = len(self._parts) - 1 in self._begun
+        return not isinstance(last, _Text) or not begun or last.stream.between_blocks
 
     def _rows(self, part: Part) -> list[tuple[str, list[Line]]]:
         if isinstance(part, ToolCallPart):

@@ -17,11 +17,12 @@ _ROWS = 10
 
 @dataclass
 class Item:
-    """One thing to pick: what is shown, what typing is matched with, what happens then."""
+    """One thing to pick: what is shown, what typing is matched with, what happens then, and the heading it is under."""
 
     line: Line
     words: str
     pick: Callable[[], Awaitable[None]]
+    heading: str | None = None
 
 
 @dataclass
@@ -83,7 +84,11 @@ class Picker:
         items = self.items()
         first = max(0, min(self.at - _ROWS // 2, len(items) - _ROWS))
         lines: list[Line] = [[(BOLD, self.question.title), (DIM, "  " + self.question.hint)]]
+        heading: str | None = None
         for number, item in enumerate(items[first : first + _ROWS], start=first):
+            if item.heading not in (None, heading):
+                lines.append([(DIM, f"  {item.heading}")])
+            heading = item.heading
             marked = number == self.at
             row: Line = [(BOLD if marked else DIM, "❯ " if marked else "  "), *item.line]
             lines.append([(f"reverse {style}" if marked else style, text) for style, text in clip(row, columns)])
