@@ -272,6 +272,7 @@ scene(
       await s.window.shown("#side");
       await pages().keyboard.press("Alt+ArrowDown");
       await s.chat.locator("body[data-channel='#general']").waitFor();
+      await s.window.openFile("notes.md");
       await s.window.command("Sidekicks: Add Open Editors to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
       await s.chat.getByRole("button", { name: /^Remove notes\.md$/ }).click();
