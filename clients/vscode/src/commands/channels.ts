@@ -173,5 +173,5 @@ async function step(app: App, by: 1 | -1): Promise<void> {
   const byTitle = channels.toSorted((a, b) => titleOf(a).localeCompare(titleOf(b)));
   const at = byTitle.findIndex(({ id }) => id === app.chat.conversation.channelId);
   const next = byTitle[(at + by + byTitle.length) % byTitle.length];
-  if (next) await app.chat.show(next.id);
+  if (next) await app.chat.show(next.id, false); // the focus stays, so that the key can be pressed again
 }
