@@ -55,6 +55,8 @@ class Examined(msgspec.Struct, kw_only=True):
     error: str | None = None
     code: str | None = None
     """The code of the error."""
+    timed_out: bool = False
+    """Whether the error is that it took too long."""
 
 
 class _Listener:
@@ -131,6 +133,7 @@ async def examine(
                 await _converse(connection, sink, found, folder, prompts, began)
             except SidekicksError as problem:
                 found.error, found.code = problem.message, problem.code
+                found.timed_out = isinstance(problem.__cause__, TimeoutError)
             found.memory = await anyio.to_thread.run_sync(memory_of, connection.pid)
             found.noise, found.stderr = connection.noise, sink.lines - connection.noise
             connection.end()

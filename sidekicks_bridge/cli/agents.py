@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge import ownership
-from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, safe, use_utf8
 from sidekicks_bridge.config.locate import ensure
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; 0: done, 1: the configuration or the bridge cannot be reached, 64: wrong arguments."""
+    """0: done; 1: the configuration cannot be read, or the bridge refused; 5: no such agent; 64: wrong arguments."""
     given = _arguments(use_utf8(argv))
     if isinstance(given, int):
         return given
+    from sidekicks_bridge.cli.channel_ref import UnknownChannel
     from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 
     try:
@@ -37,6 +38,9 @@ def main(argv: list[str]) -> int:
 
             return anyio.run(_attached, given)
         rows: list[dict[str, Any]] = given.rows(given)
+    except UnknownChannel as unknown:
+        print(f"sidekicks agents: {unknown}", file=sys.stderr)
+        return NOT_FOUND
     except (SidekicksError, BridgeGone, BridgeError) as problem:
         print(f"sidekicks agents: {problem}", file=sys.stderr)
         return FAILED
@@ -95,10 +99,10 @@ async def _sign_in(given: Namespace, client: BridgeClient) -> int:
     from sidekicks_bridge.cli.sign_in import run_here, sign_in
     from sidekicks_bridge.protocol.requests import AgentRef, Empty, State
 
-    agent = given.agent.removeprefix("@")
+    agent = await _named(given, client)
     await client.request("sidekicks/agent/start", AgentRef(agent=agent), Empty)
     state = await client.request("sidekicks/state/get", Empty(), State)
-    methods = next(one.sign_in for one in state.agents if one.name.casefold() == agent.casefold())
+    methods = next(one.sign_in for one in state.agents if one.name == agent)
     ids = [method.id for method in methods]
     chosen = given.method or (ids[0] if len(ids) == 1 else None)
     if chosen is None:
@@ -114,10 +118,18 @@ async def _sign_in(given: Namespace, client: BridgeClient) -> int:
 async def _sign_out(given: Namespace, client: BridgeClient) -> int:
     from sidekicks_bridge.protocol.requests import AgentRef, Empty
 
-    agent = given.agent.removeprefix("@")
+    agent = await _named(given, client)
     await client.request("sidekicks/agent/logout", AgentRef(agent=agent), Empty)
     print(f"Signed out of @{agent}.")
     return OK
+
+
+async def _named(given: Namespace, client: BridgeClient) -> str:
+    """The name of the agent that is meant. Raises `UnknownChannel`."""
+    from sidekicks_bridge.cli.channel_ref import find_agent
+    from sidekicks_bridge.protocol.requests import Empty, State
+
+    return find_agent(await client.request("sidekicks/state/get", Empty(), State), given.agent).name
 
 
 def _configured(given: Namespace) -> list[dict[str, Any]]:
@@ -182,12 +194,11 @@ def _available_line(row: dict[str, Any]) -> str:
 
 
 def _config(given: Namespace) -> tuple[Path, Config]:
-    from sidekicks_bridge.config.load import load
-    from sidekicks_bridge.config.model import Config
+    from sidekicks_bridge.cli.config import usable
 
     location = located(given.config)
     ensure(location)
-    return location.path, load(location.path).config or Config()
+    return location.path, usable(location.path)
 
 
 def _status(path: Path) -> BridgeStatus:

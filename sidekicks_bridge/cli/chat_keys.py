@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.filters import Condition, Filter, has_completions
 from prompt_toolkit.key_binding import KeyBindings
 
+from sidekicks_bridge.cli.style import BOLD, Line, wrap
+
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
 
@@ -30,6 +32,15 @@ HELP = (
     ("Ctrl+L, Ctrl+Z", "clear the screen; go back to the shell, `fg` comes here again"),
     ("F1", "these keys"),
 )
+_KEY_COLUMNS = 18
+_INSTEAD_OF_BLANK = " ,.:;!?)"
+"""What takes the place of the blank that a completion adds."""
+
+
+def help_lines(columns: int) -> list[Line]:
+    """The table, at most ``columns`` wide."""
+    hanging: Line = [("", " " * _KEY_COLUMNS)]
+    return [row for key, what in HELP for row in wrap([(BOLD, f"{key:<{_KEY_COLUMNS}}"), ("", what)], columns, hanging)]
 
 
 def bindings(app: ChatApp) -> KeyBindings:
@@ -64,7 +75,7 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
         if event.key_processor.input_queue:  # more has arrived with it: pasted, by a terminal that does not mark it
             buffer.insert_text("\n")
         elif buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
-            buffer.complete_state = None
+            app.composer.take_completion()
         else:
             app.send()
 
@@ -80,6 +91,13 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
             buffer.complete_next()
         elif not app.accept_suggestion():
             buffer.start_completion(select_first=False)
+
+    for key in _INSTEAD_OF_BLANK:
+
+        @keys.add(key, filter=here & Condition(lambda: app.composer.completed))
+        def _(event: KeyPressEvent, key: str = key) -> None:
+            app.composer.buffer.delete_before_cursor()
+            app.composer.buffer.insert_text(key)
 
     @keys.add("escape", filter=here & has_completions)
     def _(event: KeyPressEvent) -> None:

@@ -79,6 +79,7 @@ def _replay(path: Path) -> int:
 
 async def _examine(given: Namespace) -> int:
     from sidekicks_bridge.cli import doctor_checks as checks
+    from sidekicks_bridge.cli.config import usable
     from sidekicks_bridge.config.load import load
     from sidekicks_bridge.config.locate import ensure
     from sidekicks_bridge.config.model import Config
@@ -86,7 +87,7 @@ async def _examine(given: Namespace) -> int:
     location = located(given.config)
     ensure(location)
     parsed = load(location.path)
-    config = parsed.config or Config()
+    config = usable(location.path) if given.agents else parsed.config or Config()
     specs = _chosen(config, given.agents)
     report = _Report(as_json=given.json)
     if not given.agents:
@@ -100,14 +101,16 @@ async def _examine(given: Namespace) -> int:
 
 
 def _chosen(config: Config, names: list[str]) -> list[AgentSpec]:
+    from sidekicks_bridge.cli.channel_ref import unknown
+
     if not names:
         return config.agents
     by_name = {fold(spec.name): spec for spec in config.agents}
     wanted = [fold(name.removeprefix("@")) for name in names]
     for name, key in zip(names, wanted, strict=True):
         if key not in by_name:
-            known = ", ".join(spec.name for spec in config.agents) or "none"
-            raise SidekicksError("agentNotFound", f"No agent is named {name!r}. Configured: {known}.")
+            known = [f"@{spec.name}" for spec in config.agents]
+            raise SidekicksError("agentNotFound", unknown(f"@{name.removeprefix('@')}", known))
     return [by_name[key] for key in wanted]
 
 

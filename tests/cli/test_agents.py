@@ -65,6 +65,35 @@ def test_what_else_could_be_one(desk: Desk) -> None:
     assert lines["Gemini"] == "npm install -g @google/gemini-cli"
 
 
+def test_a_configuration_that_cannot_be_read_is_told_where_it_is_needed(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    config.write_text("agents:\n  - name: [x", encoding="utf-8")
+    desk.env["SIDEKICKS_CONFIG"] = str(config)
+    try:
+        for words in (["agents"], ["say", "@scout", "hi"], ["chat", "@scout"], ["doctor", "scout"]):
+            done = run(desk, *words)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert f"{config}:2:" in done.stderr
+            assert "sidekicks config edit" in done.stderr
+    finally:
+        run(desk, "stop")
+
+
+def test_an_agent_left_out_for_an_error_is_explained_and_a_slip_mended(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    config.write_text("agents:\n  - {name: bob, builtin: scout}\n  - {name: ann, bultin: x}\n", encoding="utf-8")
+    desk.env["SIDEKICKS_CONFIG"] = str(config)
+    try:
+        left_out = run(desk, "say", "@ann", "hi")
+        assert left_out.returncode == 5
+        assert f"{config}:3:" in left_out.stderr
+        done = run(desk, "agents", "signin", "bbo")
+        assert done.returncode == 5
+        assert "There is no agent '@bbo'. Did you mean '@bob'?" in done.stderr
+    finally:
+        run(desk, "stop")
+
+
 def test_wrong_words(desk: Desk) -> None:
     assert run(desk, "agents", "nonsense").returncode == 64
     assert run(desk, "agents", "--config", "none.yaml").returncode == 1

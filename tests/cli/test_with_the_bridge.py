@@ -154,6 +154,7 @@ def test_chat_without_a_terminal(office: Desk) -> None:
     assert "router.py:1" in done.stdout
     assert "permission rejected: Scribe: Write NOTES.md" in done.stderr
     assert not (office.folder / "NOTES.md").exists()
+    assert "unread" not in run(office, "status").stdout  # what was printed counts as read
 
 
 def test_what_they_saw_is_shown_as_it_was_sent(office: Desk) -> None:
