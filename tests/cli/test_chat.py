@@ -188,7 +188,7 @@ def test_completion_of_agents_and_commands(desk: Desk) -> None:
     chat.wait_for(lambda shown: "an agent" not in shown)
     chat.type(" ok @b")  # the blank that came with it is not doubled
     chat.wait_for("› hi @scout ok @b")
-    chat.wait_for("@bob  an agent")
+    chat.wait_for("@bob   an agent")
     chat.key("tab")
     chat.wait_for("› hi @scout ok @bob")
     chat.type("too, @s")
@@ -256,7 +256,7 @@ def test_going_to_another_channel_and_making_one(desk: Desk) -> None:
 def test_a_name_that_is_refused_leaves_the_list_open(desk: Desk) -> None:
     chat = desk.chat()
     chat.key("ctrl-n")
-    chat.wait_for("name › ")
+    chat.wait_for("name ›")
     chat.type("no good")
     chat.wait_for("no good")
     chat.key("enter")
@@ -265,7 +265,7 @@ def test_a_name_that_is_refused_leaves_the_list_open(desk: Desk) -> None:
     chat.key("ctrl-c")
     chat.wait_for("F1 keys")
     chat.key("ctrl-n")
-    chat.wait_for("name › ")
+    chat.wait_for("name ›")
     chat.type("general")
     chat.wait_for("make the channel #general")
     chat.key("enter")

@@ -132,6 +132,7 @@ def test_a_broken_configuration_an_orphan_and_a_running_bridge(
     assert found["configuration", "line 4"]["status"] == "warning"
     assert "c.yaml:4:" in found["configuration", "line 4"]["todo"]
     assert "gone.yaml" in found["history", "orphan"]["text"]
+    assert "(1 KiB)" in found["history", "orphan"]["text"]
     assert found["history", "database"]["details"]["messages"] == 2
     assert found["bridge", "running"]["details"]["kind"] == "hub"
     assert found["agent", "scout"]["details"]["commands"]
