@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge import ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.text import one_line, safe, use_utf8
+from sidekicks_bridge.cli.text import one_line, rows, safe, use_utf8
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
             import anyio
 
             return anyio.run(_attached, given)
-        rows: list[dict[str, Any]] = given.rows(given)
+        found: list[dict[str, Any]] = given.rows(given)
     except UnknownChannel as unknown:
         print(f"sidekicks agents: {unknown}", file=sys.stderr)
         return NOT_FOUND
@@ -47,9 +47,9 @@ def main(argv: list[str]) -> int:
     if given.json:
         from sidekicks_bridge.protocol.base import encode
 
-        print(encode(rows).decode())
+        print(encode(found).decode())
     else:
-        print("\n".join(given.line(row) for row in rows) or given.none)
+        print("\n".join(given.line(row) for row in found) or given.none)
     return OK
 
 
@@ -138,10 +138,10 @@ def _configured(given: Namespace) -> list[dict[str, Any]]:
     path, config = _config(given)
     running = _status(path) if ownership.running(path) is not None else None
     states = {agent.name: agent for agent in running.state.agents} if running else {}
-    rows = []
+    listed = []
     for spec in config.agents:
         agent = states.get(spec.name)
-        rows.append(
+        listed.append(
             {
                 "name": spec.name,
                 "title": spec.title,
@@ -151,15 +151,15 @@ def _configured(given: Namespace) -> list[dict[str, Any]]:
                 "origin": "builtin" if spec.builtin else "config",
             }
         )
-    return [*rows, *registered(path)]
+    return [*listed, *registered(path)]
 
 
 def _configured_line(row: dict[str, Any]) -> str:
     if row["origin"] == "mail":
         return f"@{row['name']:<16} {row['state']:<9} by mail, until {row['expiresAt']}"
     what = f"built in ({row['program']})" if row["origin"] == "builtin" else one_line(row["program"])
-    error = f"\n    {safe(row['error'])}".replace("\n", "\n    ") if row["error"] else ""
-    return f"@{row['name']:<16} {row['state']:<9} {what}{error}"
+    error = "".join("\n" + rows(f"    {line}", 4) for line in safe(row["error"]).split("\n")) if row["error"] else ""
+    return rows(f"@{row['name']:<16} {row['state']:<9} {what}", 28) + error
 
 
 def _available(given: Namespace) -> list[dict[str, Any]]:
@@ -190,7 +190,7 @@ def _available_line(row: dict[str, Any]) -> str:
         what = f"found, not configured: {row['command']}"
     else:
         what = row["install"]
-    return f"{row['title']:<12} {what}"
+    return rows(f"{row['title']:<12} {what}", 13)
 
 
 def _config(given: Namespace) -> tuple[Path, Config]:

@@ -65,7 +65,7 @@ def _about(item: dict[str, Any], label: str) -> str:
         detail = re.sub(r"^@\S+ ?", "", detail)  # whose command it is: the label or the route says it
     elif re.match(re.escape(label.lstrip("@")) + r"(?: \(|$)", detail, re.IGNORECASE):
         detail = detail[len(label.lstrip("@")) :].strip()
-    return one_line("  ".join(filter(None, (detail, str(about)))), 80)
+    return one_line(" · ".join(filter(None, (detail, str(about)))), 80)
 
 
 def completion(item: dict[str, Any], text: str, cursor: int) -> Completion:

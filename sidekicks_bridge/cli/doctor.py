@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.text import safe, use_utf8
+from sidekicks_bridge.cli.text import rows, safe, use_utf8
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -146,11 +146,11 @@ class _Report:
         self._findings += findings
         for finding in () if self._as_json else findings:
             mark, colour = _MARKS[finding.status]
-            mark = f"\x1b[{colour}m{mark}\x1b[0m" if self._colours else mark
             name = finding.name if finding.area == "installation" else f"{finding.area} {finding.name}"
-            print(f"{mark} {safe(name)}: {_indented(finding.text)}", flush=True)
+            shown = _told(f"{mark} {name}: {finding.text}")
+            print(f"\x1b[{colour}m{mark}\x1b[0m{shown[1:]}" if self._colours else shown, flush=True)
             if finding.todo:
-                print(f"  → {_indented(finding.todo)}", flush=True)
+                print(_told(f"  → {finding.todo}"), flush=True)
 
     def finish(self) -> int:
         """The exit code."""
@@ -163,5 +163,7 @@ class _Report:
         return FAILED if broken else OK
 
 
-def _indented(text: str) -> str:
-    return safe(text).replace("\n", "\n    ")
+def _told(text: str) -> str:
+    """A text of one line or several, the further ones indented."""
+    first, *others = safe(text).split("\n")
+    return "\n".join([rows(first, 4), *(rows("    " + line, 4) for line in others)])

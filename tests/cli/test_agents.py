@@ -44,6 +44,19 @@ def test_the_configured_agents_with_and_without_a_bridge(desk: Desk) -> None:
         run(desk, "stop")
 
 
+def test_a_list_is_broken_at_blanks_and_keeps_its_indent(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    agent = {"name": "bob", "command": "some-program", "args": ["--with-a-long-option", "and-another-word"]}
+    config.write_text(json.dumps({"agents": [agent]}), encoding="utf-8")
+    terminal = desk.open(desk.sidekicks("agents", "--config", str(config)), columns=60)
+    assert terminal.wait_for_end() == 0
+    assert [row.rstrip() for row in terminal.text().split("\n") if row.strip()] == [
+        "@bob              stopped   some-program",
+        "                            --with-a-long-option",
+        "                            and-another-word",
+    ]
+
+
 def test_what_else_could_be_one(desk: Desk) -> None:
     bin_ = desk.folder / "bin"
     bin_.mkdir()

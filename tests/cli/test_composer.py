@@ -12,9 +12,9 @@ from sidekicks_bridge.cli.composer import completion
     ("label", "detail", "about", "shown"),
     [
         ("@scout", "scout", "Finds things", "Finds things"),
-        ("@scout", "Scout (will be invited)", "Finds things", "(will be invited)  Finds things"),
+        ("@scout", "Scout (will be invited)", "Finds things", "(will be invited) · Finds things"),
         ("@sc", "Scout", None, "Scout"),
-        ("/note", "@scribe text", "Keeps a note", "text  Keeps a note"),
+        ("/note", "@scribe text", "Keeps a note", "text · Keeps a note"),
         ("/scribe:note", "@scribe", None, ""),
     ],
 )
