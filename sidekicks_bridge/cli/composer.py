@@ -57,12 +57,12 @@ class BridgeCompleter(Completer):
 
 
 def _about(item: dict[str, Any], label: str) -> str:
-    """What stands beside an item: what it is for, with what its title or a hint adds to its name."""
+    """What stands beside an item: an agent's title, if that is not its name; what it does; a command's hint."""
     detail, about = str(item.get("detail") or ""), item.get("documentation") or ""
     if isinstance(about, dict):
         about = about.get("value", "")
     if label.startswith("/"):
-        detail = re.sub(r"^@\S+ ?", "", detail)  # whose command it is: the label or the route says it
+        detail, about = about, re.sub(r"^@\S+ ?", "", detail)  # whose it is: the label or the route says that
     elif re.match(re.escape(label.lstrip("@")) + r"(?: \(|$)", detail, re.IGNORECASE):
         detail = detail[len(label.lstrip("@")) :].strip()
     return one_line(" · ".join(filter(None, (detail, str(about)))), 80)

@@ -14,7 +14,7 @@ from sidekicks_bridge.cli.composer import completion
         ("@scout", "scout", "Finds things", "Finds things"),
         ("@scout", "Scout (will be invited)", "Finds things", "(will be invited) · Finds things"),
         ("@sc", "Scout", None, "Scout"),
-        ("/note", "@scribe text", "Keeps a note", "text · Keeps a note"),
+        ("/note", "@scribe text", "Keeps a note", "Keeps a note · text"),
         ("/scribe:note", "@scribe", None, ""),
     ],
 )
