@@ -112,7 +112,7 @@ $(PY):
 	@$(PIP) --constraint constraints.txt pip
 
 $(VENV)/.run: $(PY) pyproject.toml constraints.txt
-	@echo 'Installing Sidekicks Bridge into $(VENV) …'
+	@echo 'Installing Sidekicks Bridge into $(VENV), once (a minute or two) …'
 	@$(PIP) --constraint constraints.txt --editable .
 	@touch $@
 

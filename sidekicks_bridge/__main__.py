@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 
 if not __package__:  # started by its path (see `cli.spawn`): make the package importable wherever it lies
     sys.path.insert(0, __file__.replace("\\", "/").rsplit("/", 2)[0])
@@ -27,7 +26,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("sidekicks_bridge.cli.agents", "list agents and peers; `agents available`: what else could be one"),
     "sessions": ("sidekicks_bridge.cli.sessions", "the sessions an agent remembers: sidekicks sessions @codex"),
     "doctor": ("sidekicks_bridge.cli.doctor", "try everything out, and say what to do where it is not well"),
-    "status": ("sidekicks_bridge.cli.owner_verbs:status", "who owns, who is attached, what runs and waits"),
+    "status": ("sidekicks_bridge.cli.owner_verbs:status", "the running bridge: who uses it, what runs and what waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
     "data": ("sidekicks_bridge.cli.data", "the histories here; `data adopt` after a configuration moved"),
@@ -106,6 +105,8 @@ def _run(argv: list[str] | None) -> int:
     if word not in _COMMANDS:
         sys.stderr.write(_unknown(word))
         return _USAGE_ERROR
+    from importlib import import_module
+
     module, _, function = _COMMANDS[word][0].partition(":")
     code: object = getattr(import_module(module), function or "main")(words[1:])
     return code if isinstance(code, int) else 0

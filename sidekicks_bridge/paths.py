@@ -22,6 +22,16 @@ class NoHomeError(Exception):
         super().__init__("Your home folder is not known: set HOME, or XDG_CONFIG_HOME to an absolute path.")
 
 
+def same_folder(one: str | None, other: str | None) -> bool:
+    """Whether two paths lead to the same folder, by whatever links: shells say where one is, editors how one came."""
+    if one is None or other is None or one == other:
+        return one == other
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):  # gone, or no path at all
+        return os.path.normpath(one) == os.path.normpath(other)
+
+
 def user_config_folder() -> str:
     """The folder ``sidekicks`` in the user's configuration folder (``$XDG_CONFIG_HOME``, else the platform's).
 
@@ -97,7 +107,7 @@ def _path(written: str) -> Path:
 
 def _sha256(data: bytes) -> str:
     """By Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
-    for module in ("_sha2", "_sha256", "hashlib"):
+    for module in ("_sha2" if sys.version_info >= (3, 12) else "_sha256", "hashlib"):
         try:
             digest: str = __import__(module).sha256(data).hexdigest()
         except (ImportError, AttributeError):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -26,7 +27,7 @@ from tests.support.sandbox import BridgeSandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".build" / "real-agents"
-RESTART, TOGETHER = "restart", "together"
+RESTART, TOGETHER, ASKS = "restart", "together", "asks"
 FINDING_CHARACTERS = 500
 LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 
@@ -34,7 +35,7 @@ LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 def main(argv: list[str]) -> int:
     """0: every check found what it should; 1: one did not; 64: wrong arguments."""
     known = {agent.name: agent for agent in (*FIVE, *OLDER)}
-    names = [*checks.CHECKS, RESTART, TOGETHER]
+    names = [*checks.CHECKS, RESTART, TOGETHER, ASKS]
     parser = argparse.ArgumentParser(prog="real_agents", description=__doc__)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(known)}")
     parser.add_argument("--only", metavar="CHECK,…", help=f"of {', '.join(names)}")
@@ -88,6 +89,8 @@ class Bench:
             await self._one(agent, wanted)
         if TOGETHER in wanted and len(agents) > 1:
             await self._together(agents)
+        if ASKS in wanted and len(agents) > 1:
+            await self._asks(agents)
 
     async def _one(self, agent: RealAgent, wanted: list[str]) -> None:
         box = self.box([agent], agent.name)
@@ -120,6 +123,13 @@ class Bench:
             ok = self.rows.pop().ok if found else False
             for name in names if found else []:
                 self._add(Row(name, TOGETHER, ok, found[name]))
+
+    async def _asks(self, agents: list[RealAgent]) -> None:
+        box = self.box(agents, ASKS)
+        async with box.bridge(check=False) as client:
+            for agent, other in zip(agents, agents[1:] + agents[:1], strict=True):
+                desk = Desk(agent.name, client, self.model, box.workspace)
+                await self._check(ASKS, desk, partial(checks.asks, other=other.name))
 
     async def _check(self, name: str, desk: Desk, check: checks.Check) -> None:
         began = time.monotonic()

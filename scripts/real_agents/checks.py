@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -247,6 +248,20 @@ async def remembered(desk: Desk, channel_id: str) -> str:
     said = room.said()
     need(len([line for line in said if "remember cranberry" in line]) == 1, f"the history is doubled: {said}")
     return f"goes on, session {prompt['session']}"
+
+
+async def asks(desk: Desk, other: str) -> str:
+    """It asks another agent with its tool in the middle of its turn, and uses the answer."""
+    arguments = json.dumps({"peer": other, "message": "hello"})
+    talk = await desk.ask(await desk.room(), f"@@tool: ask {arguments}")
+    need(talk.stop == "end_turn", f"the turn ended as {talk.stop}: {talk.text[:200]!r}")
+    if talk.text.startswith("No tool ask is among"):
+        search = "search" in talk.text.lower()
+        return "keeps the tools behind a search of its own" if search else "gives its model no MCP tools"
+    need(f"{other} has answered" in talk.text, f"it was told {talk.text[:300]!r}")
+    channels = (await desk.client.state())["channels"]
+    need(sorted([desk.agent, other]) in [one.get("peers") for one in channels], "there is no channel of the two")
+    return f"{other} answered in the middle of its turn"
 
 
 async def in_turn(desk: Desk, agents: list[str]) -> dict[str, str]:

@@ -23,13 +23,18 @@ Written by `make real-agents`, which installs the agents (into `.build`), starts
 one, and runs each check through the real bridge. It needs npm and PyPI, no account and no model; `make test` does not
 run it. Date: {date}; on {machine}.
 
-The model does what a prompt says (`@@shell: COMMAND`, `@@write: PATH|TEXT`, `@@slow: SECONDS`, `@@error: STATUS`), so
+The model does what a prompt says (`@@shell: COMMAND`, `@@write: PATH|TEXT`, `@@tool: NAME {{…}}`,
+`@@slow: SECONDS`, `@@error: STATUS`), so
 the agents make real tool calls and ask real questions.
 
 | Agent | Package |
 | --- | --- |
 """
-_TITLES = {"restart": "Bridge and agent restarted", "together": "All in one channel, two rounds"}
+_TITLES = {
+    "restart": "Bridge and agent restarted",
+    "together": "All in one channel, two rounds",
+    "asks": "Asks another in the middle of its turn",
+}
 
 
 @dataclass(frozen=True)

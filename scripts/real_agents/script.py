@@ -15,7 +15,8 @@ from tests.fake_agent.script import users_text
 
 JSON = dict[str, Any]
 
-STEP = re.compile(r"@@(shell|write|slow|chunks|error|think|say):[ ]*([^\n]*)")
+STEP = re.compile(r"@@(shell|write|tool|slow|chunks|error|think|say):[ ]*([^\n]*)")
+_CALLS = ("shell", "write", "tool")
 _SPEAKER = re.compile(r"^([A-Za-z0-9._-]+): ", re.MULTILINE)
 _SHELL = ("run_shell_command", "exec_command", "shell_command", "local_shell", "bash", "shell", "execute")
 _WRITE = ("write_file", "write", "create_file", "apply_patch", "edit_file")
@@ -81,7 +82,7 @@ def acts(turns: list[Turn], tools: list[Tool], agent: str) -> list[Act]:
     done = sum(turn.kind == "calls" for turn in turns[at + 1 :])
     found: list[Act] = []
     for word, argument in steps:
-        if word in ("shell", "write"):
+        if word in _CALLS:
             if done > 0:
                 done -= 1
                 found.clear()  # what stood before that call has been said
@@ -116,6 +117,9 @@ def _call(word: str, argument: str, tools: list[Tool]) -> Act:
     names = _SHELL if word == "shell" else _WRITE
     by_name = {tool.name.lower(): tool for tool in tools}
     tool = next((by_name[name] for name in names if name in by_name), None)
+    if word == "tool":
+        name, _, arguments = argument.partition(" ")
+        return _named_call(name, arguments, tools)
     path, _, text = argument.partition("|")
     if tool is None and word == "write":  # an agent without a tool for it writes by its shell
         return _call("shell", f"printf '%s' '{text}' > '{path}'", tools)
@@ -127,6 +131,17 @@ def _call(word: str, argument: str, tools: list[Tool]) -> Act:
         patch = f"*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch\n"
         return Call(tool, _fields(tool, {("input", "patch", "patchText"): patch}))
     return Call(tool, _fields(tool, {_PATH_FIELDS: path, _TEXT_FIELDS: text, ("old_string", "oldString"): ""}))
+
+
+def _named_call(name: str, arguments: str, tools: list[Tool]) -> Act:
+    """A tool of the bridge's MCP server, by the name it has there: agents put their own words before it."""
+    tool = next((tool for tool in tools if re.search(rf"sidekicks(_|__|\.|-){re.escape(name)}$", tool.name)), None)
+    if tool is not None:
+        return Call(tool, json.loads(arguments))
+    for tool in tools:
+        if tool.name == "tool_call":  # Qwen tells its model only the names of such tools
+            return Call(tool, {"name": f"mcp__sidekicks__{name}", "arguments": json.loads(arguments)})
+    return Words(f"No tool {name} is among: {', '.join(sorted(tool.name for tool in tools)) or 'none'}.")
 
 
 def _fields(tool: Tool, wanted: dict[tuple[str, ...], str]) -> JSON:

@@ -29,6 +29,8 @@ class Capabilities(msgspec.Struct):
     sse: bool = False
     image: bool = False
     logout: bool = False
+    reload: bool = False
+    """Its session must be loaded anew after a turn that did not end by itself."""
     offers: list[Offer] = []
     """Its ways to sign in."""
 
@@ -71,6 +73,7 @@ def read_capabilities(result: Any, *known_as: str) -> Capabilities:
         http=mcp.get("http") is True,
         sse=mcp.get("sse") is True,
         image=prompt.get("image") is True,
+        reload=quirks.reload,
         logout=isinstance(record(said.get("auth")).get("logout"), dict),
         offers=read_offers(record(result)),
     )

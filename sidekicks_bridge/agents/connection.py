@@ -154,7 +154,8 @@ class AgentConnection:
         if self._wanted is not None:
             return self._wanted
         ending = child.epitaph(closed_output=still_running)
-        return SidekicksError("agentExited", f"Agent {self.agent} {ending}", {"agent": self.agent})
+        details = {"agent": self.agent, "exitCode": None if still_running else child.exit_code}
+        return SidekicksError("agentExited", f"Agent {self.agent} {ending}", details)
 
     async def _handshake(self) -> None:
         params = {
@@ -226,6 +227,7 @@ class AgentConnection:
     def close_session(self, session: AcpSession) -> None:
         """Forget a session; the agent is told if it offers ``session/close``, whatever it answers."""
         session.cancel()
+        session.withdraw_all()  # those outside a turn, too: nobody will hear the answers
         self.sessions.remove(session)
         if self.capabilities.close and not self.ending:
             self.spawn(self._tell_closed, session.id)

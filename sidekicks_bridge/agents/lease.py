@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.agents.opening import open_session
+from sidekicks_bridge.agents.process import check_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class AgentLease:
         if live is not None:
             connection.close_session(live)
         spec = self.runner.spec
+        await check_folder(spec, cwd)
         tools = self._tools(spec.name, self.channel_id) if spec.builtin is None else []
         return await open_session(connection, self.channel_id, cwd, stored_session_id, tools)
 

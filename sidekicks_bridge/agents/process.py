@@ -117,6 +117,11 @@ class AgentProcess:
         """Whether the process itself still runs."""
         return self._process.returncode is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; negative: by that signal. None while it runs."""
+        return self._process.returncode
+
     def epitaph(self, *, closed_output: bool) -> str:
         """How it ended, as a clause, with the last lines of stderr."""
         code = self._process.returncode
@@ -180,11 +185,21 @@ class AgentProcess:
         return True
 
 
+async def check_folder(spec: AgentSpec, cwd: str) -> None:
+    """Raises ``agentSpawnFailed`` unless there is such a folder to work in; agents say it badly."""
+    try:
+        there = await anyio.Path(cwd).is_dir()
+    except OSError:  # a name too long, say
+        there = False
+    if not there:
+        advice = "Correct the agent's workspace" if spec.workspace else "Give the channel another root"
+        raise _spawn_failed(spec, cwd, f"the folder {cwd} does not exist. {advice}")
+
+
 async def spawn(spec: AgentSpec, cwd: str, mark: str, log: LogRing, watch: reaper.Reaper) -> AgentProcess:
     """Start ``spec`` in the folder ``cwd``; raises ``agentSpawnFailed`` with a sentence that names the command."""
     environment = build_environment(os.environ, spec, mark)
-    if not await anyio.Path(cwd).is_dir():
-        raise _spawn_failed(spec, cwd, f"the folder {cwd} does not exist. Give the channel another root")
+    await check_folder(spec, cwd)
     argv = build_argv(spec, environment, cwd)
     watch.expect(mark)
     try:

@@ -11,12 +11,16 @@ class Quirks(msgspec.Struct, frozen=True):
     match: str
     resume: bool = True
     """False: ``session/resume`` is announced but does not work."""
+    reload: bool = False
+    """A prompt after a turn that was cancelled or failed gets that turn's end: the session is to be loaded anew."""
 
 
 _NONE = Quirks("")
 _TABLE = (
     # Announces session/resume and answers Method not found.
     Quirks("qwen", resume=False),
+    # The adapter under its former name; seen with 0.23.1, no longer with 0.101 of @agentclientprotocol.
+    Quirks("@zed-industries/claude", reload=True),
 )
 
 

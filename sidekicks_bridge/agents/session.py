@@ -186,11 +186,12 @@ class AcpSession:
             return PromptResult("cancelled", sent=False)
         if self._turn is not None:
             raise SidekicksError("turnFailed", f"Agent {self._agent} is still answering here. Wait, or cancel.")
+        stop_reason, ended = "cancelled", None
         self._turn, self._cancelled, self._usage, self.prompted = anyio.CancelScope(), False, None, True
         self._connection.turn_changed()
         try:
             with self._turn as turn:
-                stop_reason = await self._ask_agent(blocks)
+                stop_reason = ended = await self._ask_agent(blocks)
             if turn.cancelled_caught:  # only `cancel` gives it a deadline
                 raise await self._connection.end_and_wait(self._cancel_ignored())
         except anyio.get_cancelled_exc_class():
@@ -200,7 +201,15 @@ class AcpSession:
             self.withdraw_all()
             self._turn = None
             self._connection.turn_changed()
+            if ended is None or self._cancelled:
+                self._reload()
         return PromptResult("cancelled" if self._cancelled else stop_reason, self._usage)
+
+    def _reload(self) -> None:
+        """Have the next prompt load the session anew, where the agent would mix it up with the turn before."""
+        able = self._connection.capabilities
+        if able.reload and able.load and self.live:
+            self._connection.close_session(self)
 
     async def _ask_agent(self, blocks: list[dict[str, Any]]) -> str:
         params = {"sessionId": self.id, "prompt": blocks}
@@ -212,7 +221,9 @@ class AcpSession:
             if refused.session_gone:
                 self._connection.sessions.remove(self)  # the next one is loaded, resumed or new
             raise SidekicksError(
-                "turnFailed", f"Agent {self._agent} could not answer: {refused}", {"agent": self._agent}
+                "turnFailed",
+                f"Agent {self._agent} could not answer: {refused}",
+                {"agent": self._agent, "sessionGone": refused.session_gone},
             ) from refused
 
     def cancel(self) -> None:

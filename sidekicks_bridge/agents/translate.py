@@ -56,7 +56,7 @@ _STATUSES: dict[str, ToolStatus] = {
 def session_update(update: dict[str, Any]) -> SessionUpdate | None:
     """The ``update`` of a ``session/update``; None for one that adds nothing to the conversation.
 
-    That is the user's own words echoed, and the title an agent gives its session.
+    That is the user's own words echoed, the title an agent gives its session, and usage without a number.
     """
     kind = text(update.get("sessionUpdate")) or "unknown"
     match kind:
@@ -79,7 +79,7 @@ def session_update(update: dict[str, Any]) -> SessionUpdate | None:
             return SettingsUpdate(options=session_options(options) if isinstance(options, list) else None)
         case "usage_update":
             usage = context_usage(update)
-            return UsageUpdate(usage) if usage else other_update(kind, update)
+            return UsageUpdate(usage) if usage else None
     return other_update(kind, update)
 
 
@@ -275,7 +275,7 @@ def context_usage(raw: dict[str, Any]) -> Usage | None:
     if isinstance(cost, dict) and is_number(cost.get("amount")) and isinstance(cost.get("currency"), str):
         money = Cost(amount=float(cost["amount"]), currency=cost["currency"])
     size = integer(raw.get("size"))
-    return Usage(used=used, size=size if size is not None and size > 0 else None, cost=money)
+    return Usage(used=used, size=size if size is not None and size >= 0 else None, cost=money)
 
 
 def stop_reason(result: Any) -> str:

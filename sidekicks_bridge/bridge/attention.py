@@ -44,7 +44,7 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
             message_id=failure.message_id,
             text=f"@{failure.agent} could not answer in {title}: {failure.text}",
         )
-    if channel.state.unread:
+    if channel.state.unread and channel.state.stored.kind != "pair":  # mail between others waits for them
         count = channel.state.unread
         text = f"{count} unread {'message' if count == 1 else 'messages'} in {title}"
         yield AttentionItem(kind="unread", channel_id=channel.id, count=count, text=text)

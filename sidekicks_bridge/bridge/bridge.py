@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import AgentState, Channel, Message, Permission
+    from sidekicks_bridge.protocol.types import AgentState, Channel, Elicitation, Message, Permission
     from sidekicks_bridge.store.contract import Store
 
 _log = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ class Bridge:
             for channel in self.directory.all():
                 await channel.interrupt()
             await self.agents.aclose()
-            await self.mail.registry.save()
+            await self.mail.stop()
         with anyio.CancelScope(shield=True):
             await self.preferences.file.close()
             await self.recent.file.close()
@@ -205,6 +205,14 @@ class Bridge:
     def open_permissions(self) -> list[Permission]:
         """The questions that wait for an answer, in all channels."""
         return [permission for channel in self.directory.all() for permission in channel.open_permissions()]
+
+    def open_elicitations(self) -> list[Elicitation]:
+        """What agents ask the user for, in all channels."""
+        return [asked for channel in self.directory.all() for asked in channel.permissions.forms.all()]
+
+    def open_questions(self) -> list[Wire]:
+        """Everything that waits for an answer of the user."""
+        return [*self.open_permissions(), *self.open_elicitations(), *self.sign_ins.all()]
 
     def _tell_channels(self) -> None:
         """A channel was made, changed, deleted, or a message in it finished."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.bridge.export import export_channel
 from sidekicks_bridge.channels.prepare import prepare
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.requests import Empty, ExportedChannel, PreparedCommand, PreparedCommands, State
 
@@ -40,7 +41,7 @@ class ChannelRequests:
             storage=bridge.storage,
             config=bridge.configuration.state,
             sign_ins=bridge.sign_ins.all(),
-            elicitations=[asked for channel in channels for asked in channel.permissions.forms.all()],
+            elicitations=bridge.open_elicitations(),
         )
 
     async def create(self, _client: Client, params: wire.CreateChannel) -> ChannelView:
@@ -137,4 +138,4 @@ class ChannelRequests:
 
 def _other_root(channel: Channel, client: Client) -> str | None:
     root = channel.state.stored.root
-    return root if root is not None and client.folder is not None and root != client.folder else None
+    return None if root is None or client.folder is None or same_folder(root, client.folder) else root

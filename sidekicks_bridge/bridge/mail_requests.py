@@ -30,7 +30,7 @@ class MailRequests:
         """`mail/register`."""
         mail = self._bridge.mail
         name = mail.callers.check_registration(_PREFIX + "register", params)
-        peer = await mail.register(name, params.key)
+        peer = await mail.register(name, params.key, params.folder)
         return Lease(name=peer.name, expires_at=peer.expires_at)
 
     async def unregister(self, _client: Client, params: wire.MailRequest) -> Empty:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sidekicks_bridge.bridge.attachments import keep_pasted
 from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.events import DraftChanged
 from sidekicks_bridge.protocol.requests import (
@@ -243,6 +244,7 @@ def _code_points(text: str, utf16: int) -> int:
 def _forbidden(channel: Channel, client: Client) -> str | None:
     """Why no agent may run for this client's message: its folder is expressly not trusted (design: Handshake)."""
     root = channel.state.stored.root or client.folder
-    if client.trusted is False and root == client.folder:
-        return f"The folder {root} is not trusted, so no agent may run there. Trust it in your editor first."
+    if client.trusted is False and same_folder(root, client.folder):
+        where = root or "of this window"
+        return f"The folder {where} is not trusted, so no agent may run there. Trust it in your editor first."
     return None

@@ -46,6 +46,8 @@ _ENDINGS = {
     "zig": "zig",
 }
 _FENCE_BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
+_PROSE_ENDS = (".md", ".markdown", ".rst", ".txt", ".adoc", ".org")
+_PROSE_NAMES = frozenset({"readme", "changelog", "changes", "news", "license", "copying", "authors", "contributing"})
 _FENCE_BY_NAME = {"Makefile": "makefile", "Dockerfile": "dockerfile", "Rakefile": "ruby", "Gemfile": "ruby"}
 
 _MODIFIERS = (
@@ -110,6 +112,12 @@ def language_of(path: str) -> str:
     """Return the name that marks a file's language after a code fence; empty if it is not known."""
     name = path.rpartition("/")[2]
     return _FENCE_BY_NAME.get(name) or _FENCE_BY_ENDING.get(name.rpartition(".")[2].lower(), "")
+
+
+def is_prose(path: str) -> bool:
+    """Whether a file is written for people: documents, and files without an ending such as README."""
+    name = path.rpartition("/")[2].lower()
+    return name.endswith(_PROSE_ENDS) or name in _PROSE_NAMES
 
 
 def defined_name(line: str, language: str) -> str | None:

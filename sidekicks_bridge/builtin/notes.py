@@ -7,6 +7,7 @@ the rest of the file; a file is replaced whole or not at all. It asks nobody: pe
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 FILE_NAME = "NOTES.md"
 MAX_BYTES = 4 * 1024 * 1024
 _WRITE_PATIENCE = 30.0  # seconds the editor has to say whether it wrote
+
+_ENTRY = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d · ", re.MULTILINE)
 
 
 class NotesError(Exception):
@@ -44,6 +47,12 @@ def appended(old: str | None, new_entry: str) -> str:
         return f"{old or ''}# Notes\n\n{new_entry}"
     ending = "\r\n" if "\r\n" in old else "\n"
     return old.rstrip("\r\n") + ending * 2 + new_entry.replace("\n", ending)
+
+
+def without_entries(notes: str) -> str:
+    """Return what stands in a notes file before the first entry: its author's own words, if any."""
+    first = _ENTRY.search(notes)
+    return notes if first is None else notes[: first.start()].removeprefix("# Notes\n")
 
 
 class NotesFile:

@@ -1,136 +1,152 @@
-"""Passages of one file: cut along its structure, scored for the words of a question, excerpted.
+"""Passages of one file: cut along its definitions, scored for the words of a question, excerpted.
 
-Pure functions of a text. Scores are BM25 with a weight for the lines that define something, since a question
-usually asks for the place where a thing is made, not for its uses.
+Pure functions of a text. A word counts for more where it says what a thing is: in a name that is defined, in the
+lines that document it, in the lines a file begins with.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from sidekicks_bridge.builtin.languages import defined_name
-from sidekicks_bridge.builtin.words import tokens
+from sidekicks_bridge.builtin.reading import Reading, documented_to
 
-_LONGEST = 28  # lines of a passage
-_SHORTEST = 5  # lines before a definition may begin the next one
-_BREATH = 12  # lines before an empty line may
-_USUAL = 16  # lines: the length BM25 holds for normal
-_SATURATION = 1.2
-_LENGTH_WEIGHT = 0.5
-_DEFINES = 3.0  # what a word counts in a name that is being defined
-_BEGINS = 0.5  # what it counts where one is the beginning of the other (config, configuration)
-_MIN_BEGINNING = 4  # letters
-_MAX_REST = 3  # letters that may follow it
 EXCERPT_LINES = 8
 EXCERPT_WIDTH = 160  # characters
+LABEL_WIDTH = 80
+_SHOWN_OF_IT = 5  # of them, where the excerpt goes on further down
+_LONGEST = 28  # lines of a passage
+_BREATH = 12  # lines before an empty line may begin the next one
+_USUAL = 16  # lines: the length BM25 holds for normal
+_SATURATION = 1.5
+_LENGTH_WEIGHT = 0.4
+_DEFINES = 4.0  # what a word counts in a name that is being defined
+_SAYS = 2.0  # what it counts where a definition or a file says what it is
+_NAMED = 0.4  # a word in the file's path tells its passages apart less than the others do
+_IS_A_TYPE = 0.75  # a question for what is done asks for the function, not for the types it handles
+_IS_PRIVATE = 0.85
+_IS_HEAD = 0.6  # what a file says it is goes along with whatever it shows
 
 
 class Passage(NamedTuple):
-    """A passage that answers: where it begins (line from 1), excerpt, score, and what it defines."""
+    """A passage that answers: where it begins (line from 1), excerpt, score, what it defines, a line for a list.
+
+    ``about``: what its file says it is, if that is not in the excerpt.
+    """
 
     path: str
     line: int
     excerpt: tuple[str, ...]
     score: float
     defines: str | None
+    label: str
+    about: str
 
 
-def find_passages(
-    path: str, text: str, language: str, weights: dict[str, float], named: frozenset[str]
-) -> list[Passage]:
+def find_passages(reading: Reading, weights: dict[str, float], named: frozenset[str], doing: bool) -> list[Passage]:
     """Return the passages of a file that contain any of the words, best first.
 
-    ``weights`` maps each stem of the question to its rarity; ``named`` are those in the file's path.
+    ``weights`` maps each stem of the question to what it counts; ``named`` are those in the file's path; ``doing``:
+    whether the question is for what is done.
     """
-    lines = text.split("\n")
-    probes = [stem[:_MIN_BEGINNING] for stem in weights]  # most lines have none of them and are not split
-    names: dict[int, str] = {}
-    hits: dict[int, dict[str, float]] = {}
-    for index, line in enumerate(lines):
-        name = defined_name(line, language)
-        if name is not None:
-            names[index] = name
-        lowered = line.lower()
-        if any(probe in lowered for probe in probes):
-            counted = _count(line, name, weights)
-            if counted:
-                hits[index] = counted
-    if named and not hits:
-        hits[0] = {}  # only its name speaks of it: show how it begins
+    weights = {stem: weight * (_NAMED if stem in named else 1.0) for stem, weight in weights.items()}
+    hits = reading.hits or ({0: {}} if named else {})  # only its name speaks of it: show how it begins
     found = []
-    for start, end in _cuts(lines, names):
-        passage = _passage(path, lines, (start, end), names, hits, weights, named)
-        if passage is not None:
-            found.append(passage)
+    for start, end in _cuts(reading):
+        inside = [index for index in range(start, end) if index in hits]
+        if not inside:
+            continue
+        name = next((reading.names[index] for index in range(start, end) if index in reading.names), None)
+        score = _score(reading, inside, end - start, weights, named)
+        if name is None and start == 0 and not reading.prose:
+            score *= _IS_HEAD
+        if name is not None and doing and name.lstrip("_#")[:1].isupper():
+            score *= _IS_A_TYPE
+        if name is not None and name.startswith(("_", "#")):
+            score *= _IS_PRIVATE
+        found.append(_passage(reading, (start, end), inside, weights, score))
     return sorted(found, key=lambda passage: (-passage.score, passage.line))
 
 
-def _count(line: str, name: str | None, weights: dict[str, float]) -> dict[str, float]:
-    counted: dict[str, float] = {}
-    for token in tokens(line[:2000]):
-        for stem in weights:
-            if token == stem:
-                counted[stem] = counted.get(stem, 0.0) + 1
-            elif _begins(stem, token) or _begins(token, stem):
-                counted[stem] = counted.get(stem, 0.0) + _BEGINS
-    if name is not None:
-        for token in set(tokens(name)) & counted.keys():
-            counted[token] += _DEFINES - 1
-    return counted
-
-
-def _begins(short: str, long: str) -> bool:
-    return len(short) >= _MIN_BEGINNING and len(long) - len(short) <= _MAX_REST and long.startswith(short)
-
-
-def _cuts(lines: list[str], names: dict[int, str]) -> list[tuple[int, int]]:
+def _cuts(reading: Reading) -> list[tuple[int, int]]:
+    """Cut at every definition, and long stretches at an empty line."""
+    lines = reading.lines
+    begins = {reading.first_line(index) for index in reading.names}
     cuts: list[tuple[int, int]] = []
     start = 0
     for index in range(1, len(lines)):
         length = index - start
         breath = length >= _BREATH and not lines[index - 1].strip()
-        if length >= _LONGEST or breath or (index in names and length >= _SHORTEST):
+        if index in begins or length >= _LONGEST or breath:
             cuts.append((start, index))
             start = index
     return [*cuts, (start, len(lines))]
 
 
-def _passage(
-    path: str,
-    lines: list[str],
-    cut: tuple[int, int],
-    names: dict[int, str],
-    hits: dict[int, dict[str, float]],
-    weights: dict[str, float],
-    named: frozenset[str],
-) -> Passage | None:
-    inside = [index for index in range(*cut) if index in hits]
-    if not inside:
-        return None
-    totals = dict.fromkeys(named, 1.0)
+def _score(reading: Reading, inside: list[int], length: int, weights: dict[str, float], named: frozenset[str]) -> float:
+    totals = dict.fromkeys(named, 0.5)
     for index in inside:
-        for stem, count in hits[index].items():
-            totals[stem] = totals.get(stem, 0.0) + count
-    damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * (cut[1] - cut[0]) / _USUAL)
-    score = sum(weights[stem] * count * (_SATURATION + 1) / (count + damping) for stem, count in totals.items())
+        factor = _SAYS if index in reading.says else 1.0
+        for stem, count in reading.hits.get(index, {}).items():
+            more = _DEFINES if stem in reading.defined.get(index, ()) else 0.0
+            totals[stem] = totals.get(stem, 0.0) + factor * count + more
+    damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / _USUAL)
     covered = sum(weights[stem] for stem in totals) / sum(weights.values())
-    best = max(inside, key=lambda index: (sum(weights[stem] * n for stem, n in hits[index].items()), -index))
-    start = _excerpt_start(lines, best, cut[0], names)
+    return covered * sum(weights[stem] * count / (count + damping) for stem, count in totals.items())
+
+
+def _passage(
+    reading: Reading, cut: tuple[int, int], inside: list[int], weights: dict[str, float], score: float
+) -> Passage:
+    """Show how the passage begins; if the words stand only further down, that place after or instead of it."""
+    lines = reading.lines
+    start, end = cut
+    while start < end - 1 and not lines[start].strip():
+        start += 1
+    defining = next((index for index in range(start, end) if index in reading.names), None)
+    best = max(inside, key=lambda index: (_worth(reading, index, weights), -index))
+    if defining is None and start not in reading.head and not _begins_a_paragraph(lines, start, best):
+        start = best
+    until = len(lines) if reading.prose else end  # a title alone says little
+    shown = lines[start : min(until, start + EXCERPT_LINES)]
+    if inside[0] >= start + EXCERPT_LINES:
+        if defining is None or reading.prose:
+            start = best
+            shown = lines[start : min(until, start + EXCERPT_LINES)]
+        else:
+            begun = min(documented_to(lines, defining), start + _SHOWN_OF_IT)
+            shown = [*lines[start:begun], f"{_indent(lines[best])}…", *lines[max(begun, best - 1) : min(end, best + 2)]]
+    says = defining is not None and defining >= start and (defining in inside or not reading.prose)
+    told = defining if defining is not None and says else best
+    in_head = start in reading.head and told != defining
     return Passage(
-        path=path,
-        line=start + 1,
-        excerpt=_excerpt(lines[start : min(start + EXCERPT_LINES, max(cut[1], best + 1))]),
-        score=score * covered * covered,
-        defines=names.get(start),
+        path=reading.path,
+        line=(told if told == defining or reading.prose else start) + 1,
+        excerpt=_excerpt(shown),
+        score=score,
+        defines=None if defining is None else reading.names[defining],
+        label=_clipped((in_head and reading.about) or lines[told].rstrip(" ({").lstrip(" #"), LABEL_WIDTH),
+        about="" if reading.prose or start in reading.head else _clipped(reading.about, EXCERPT_WIDTH),
     )
 
 
-def _excerpt_start(lines: list[str], best: int, first: int, names: dict[int, str]) -> int:
-    """Begin at the definition that the best line belongs to, if it is near, else a line before it."""
-    for index in range(best, max(first, best - EXCERPT_LINES + 1) - 1, -1):
-        if index in names:
-            return index
-    return best - 1 if best > first and lines[best - 1].strip() else best
+def _worth(reading: Reading, index: int, weights: dict[str, float]) -> float:
+    """What a line tells: its words, and more where it defines them."""
+    counted = sum(weights[stem] * count for stem, count in reading.hits.get(index, {}).items())
+    return counted + _DEFINES * sum(weights[stem] for stem in reading.defined.get(index, ()))
+
+
+def _begins_a_paragraph(lines: list[str], start: int, best: int) -> bool:
+    """Whether a line stands in the paragraph that another begins, so that the two are read together."""
+    return best - start < EXCERPT_LINES and all(line.strip() for line in lines[start:best])
+
+
+def _clipped(text: str, width: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _excerpt(lines: list[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sidekicks_bridge.builtin.acp_agent import Command
 from sidekicks_bridge.builtin.files import Workspace, WorkspaceError
 from sidekicks_bridge.builtin.languages import language_of
 from sidekicks_bridge.builtin.lookups import LOOKUPS
-from sidekicks_bridge.builtin.markdown import code, counted, fence
+from sidekicks_bridge.builtin.markdown import code, counted, fence, quote
 from sidekicks_bridge.builtin.prompt import addressed_text, read_command, read_prompt
 from sidekicks_bridge.builtin.search import Answer, answer_question
 from sidekicks_bridge.builtin.turn import text_content
@@ -77,15 +77,15 @@ class Scout:
 
 
 def _found(answer: Answer) -> str:
-    best = answer.passages[0]
+    """The best passage is shown, the others are named: whoever reads this wants a place to begin."""
+    best, *others = answer.passages
     what = f"{code(best.defines)} in {code(best.path)}" if best.defines else code(best.path)
-    others = len(answer.passages) - 1
     lead = f"The best answer I found is {what}"
-    parts = [f"{lead}, and {counted(others, 'more passage')}:" if others else f"{lead}:"]
-    parts += [
-        f"{code(f'{passage.path}:{passage.line}')}\n{fence(passage.excerpt, language_of(passage.path))}"
-        for passage in answer.passages
-    ]
+    parts = [f"{lead}, which begins:\n\n{quote(best.about)}"] if best.about else [f"{lead}:"]
+    parts.append(f"{code(f'{best.path}:{best.line}')}\n{fence(best.excerpt, language_of(best.path))}")
+    if others:
+        listed = [f"- {code(f'{passage.path}:{passage.line}')} {code(passage.label)}" for passage in others]
+        parts.append("\n".join(["See also:", "", *listed]))
     if answer.missing:
         parts.append(f"Found nowhere: {', '.join(code(word) for word in answer.missing)}.")
     return "\n\n".join(parts)

@@ -13,19 +13,27 @@ _RUN = re.compile(r"[^\W_]+")
 # camelCase humps, ALLCAPS runs, digits; other scripts stay whole.
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+# An ending, and how many letters must be left before it.
 _ENDINGS = (
-    ("isation", ""), ("ization", ""), ("ations", ""), ("ation", ""), ("ings", ""), ("ing", ""), ("ied", ""),
-    ("ies", ""), ("ers", ""), ("ors", ""), ("er", ""), ("or", ""), ("ed", ""), ("es", ""),
-)  # fmt: skip
+    ("isation", 4), ("ization", 4), ("ations", 4), ("ation", 4), ("ions", 5), ("ion", 5), ("ings", 4), ("ing", 4),
+    ("ied", 4), ("ies", 4), ("ers", 4), ("ors", 4), ("er", 4), ("or", 4), ("ed", 4), ("es", 4),
+)  # fmt: skip  # an ending and the letters that must be left
+
+IRREGULAR = {
+    "begun": "begin", "bound": "bind", "built": "build", "chosen": "choos", "drawn": "draw", "held": "hold",
+    "hidden": "hid", "kept": "keep", "lost": "los", "sent": "send", "shown": "show", "thrown": "throw",
+    "written": "writ", "wrote": "writ",
+}  # fmt: skip
 
 # Question words, and words that every question about a workspace may contain.
 _STOP_WORDS = """
-a about all also am an and any anyone anything are as at be been being but by can code could did do does
-done else every exactly explain file files find for from get give goes had happen happens has have help here how i if in
-inside into is it its just know let like look many me most much my need no not of on one or our out over
-please project repo repository say see shall should show so some somewhere tell than that the their them
-then there these they thing things this those to under up us use used uses using want was way we were what
-whats when where wheres which who whose why will with within work works would you your
+a about all also am an and any anyone anything are as at be been being but by can code could declared
+defined did do does done else every exactly explain file files find for from get give goes had happen
+happens has have help here how i if implemented in inside into is it its just know let like live lives
+located look made many me most much my need no not of on one or our out over please project repo repository
+say see shall should show so some somewhere tell than that the their them then there these they thing things
+this those to under up us use used uses using want was way we were what whats when where wheres which who
+whose why will with within work works would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
@@ -51,13 +59,15 @@ def _parts(run: str) -> tuple[str, ...]:
 
 def stem(word: str) -> str:
     """Cut common English endings: routes, router, routing, routed → rout; entries, entry → entr."""
-    for ending, kept in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) > MIN_STEM:
-            return _single(word[: -len(ending)] + kept)
-    if len(word) > MIN_STEM + 1 and word[-1] in "sey" and not word.endswith("ss"):
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    for ending, shortest in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= shortest:
+            return _single(word[: -len(ending)])
+    if len(word) > MIN_STEM and word[-1] == "s" and word[-2] not in "sui":
         word = word[:-1]
-        if len(word) > MIN_STEM + 1 and word[-1] == "e":
-            word = word[:-1]
+    if len(word) > MIN_STEM + 1 and (word[-1] == "e" or (word[-1] == "y" and word[-2] not in "aeou")):
+        word = word[:-1]
     return _single(word)
 
 

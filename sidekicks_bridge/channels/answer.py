@@ -122,9 +122,9 @@ class Answer:
         )
         return self._changed(index)
 
-    def add_notice(self, code: str, text: str) -> None:
+    def add_notice(self, code: str, text: str) -> MessageDelta:
         """A sentence of the bridge at the end of the message."""
-        self._add(NoticePart(code=code, text=text))
+        return self._add(NoticePart(code=code, text=text))
 
     def end_tools(self, status: str) -> None:
         """Tool calls that never ended get ``status`` (`cancelled` or `failed`): nothing spins for ever."""

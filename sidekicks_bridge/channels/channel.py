@@ -15,7 +15,7 @@ from sidekicks_bridge.channels.permissions import OpenPermissions
 from sidekicks_bridge.channels.routing import explain
 from sidekicks_bridge.channels.sent import SentTokens
 from sidekicks_bridge.channels.sessions import Sessions
-from sidekicks_bridge.channels.state import LOG_MESSAGES, ChannelState
+from sidekicks_bridge.channels.state import ChannelState
 from sidekicks_bridge.channels.turn_flow import TurnFlow
 from sidekicks_bridge.channels.turns import Delivery, PendingTurn
 from sidekicks_bridge.channels.voices import Voices
@@ -236,7 +236,7 @@ class Channel:
 
     async def _load_log(self) -> None:
         if not self._log_loaded:
-            page = await self.state.env.store.page(self.id, limit=LOG_MESSAGES)
+            page = await self.state.env.store.page(self.id, limit=self.state.log_room)
             self.state.fill_log(page.messages, complete=not page.has_more)
             self._log_loaded = True
 
@@ -337,8 +337,8 @@ class Channel:
         self._end(SidekicksError("channelNotFound", f"{self.state.title} was deleted.", {"channelId": self.id}))
 
     async def end_turns_of(self, agent: str) -> None:
-        """Cancel every turn of an agent here: it was stopped."""
-        await self.inbox.call(self._end_turns_of, agent)
+        """Cancel every turn of an agent here: it was stopped. A channel that was deleted meanwhile has none."""
+        await self.inbox.call_if_open(self._end_turns_of, agent)
 
     async def _end_turns_of(self, agent: str) -> None:
         await self.flow.cancel([turn for turn in self.state.turns if turn.agent == agent])
@@ -384,7 +384,7 @@ class Channel:
 
     async def interrupt(self) -> None:
         """The bridge stops: keep what streams, marked interrupted, then take no more."""
-        await self.inbox.call(self._interrupt)
+        await self.inbox.call_if_open(self._interrupt)
         self._end(SidekicksError("shuttingDown", "The bridge is stopping."))
 
     def _end(self, why: SidekicksError) -> None:

@@ -12,6 +12,7 @@ from sidekicks_bridge.channels.channel import Channel
 from sidekicks_bridge.channels.inbox import Inbox
 from sidekicks_bridge.channels.recovery import recover
 from sidekicks_bridge.names import fold, name_problem
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store.contract import (
     PutChannel,
@@ -22,7 +23,7 @@ from sidekicks_bridge.store.contract import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from sidekicks_bridge.channels.env import Env
     from sidekicks_bridge.config.model import ChannelSpec
@@ -76,9 +77,9 @@ class Directory:
 
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def all(self) -> Iterable[Channel]:
-        """Every channel, in order of creation."""
-        return self._channels.values()
+    def all(self) -> list[Channel]:
+        """Every channel there is now, in order of creation."""
+        return list(self._channels.values())
 
     def get(self, channel_id: str) -> Channel:
         """The channel with that id; raises channelNotFound."""
@@ -141,7 +142,7 @@ class Directory:
     def _direct_with(self, agent: str | None, root: str | None) -> Channel | None:
         for channel in self._channels.values():
             stored = channel.state.stored
-            if stored.kind == "direct" and stored.agent == agent and stored.root == root:
+            if stored.kind == "direct" and stored.agent == agent and same_folder(stored.root, root):
                 return channel
         return None
 
@@ -194,11 +195,23 @@ class Directory:
         gone = [PutValue(key, None) for key in remembered if key not in declared]
         if gone:
             await self._env.journal.keep(*gone)
+        await self._respell()
         known = {spec.name for spec in self._env.config().agents}
         for spec in specs:
             if _DECLARED + fold(spec.name) not in remembered and self.named(spec.name) is None:
                 members = [member for member in spec.members if member in known]
                 await self._create(spec.name, spec.description, members, None, spec.name)
+
+    async def _respell(self) -> None:
+        """An agent whose name is now written in another case is the same agent."""
+        names = {fold(spec.name): spec.name for spec in self._env.config().agents}
+        for channel in self._channels.values():
+            await channel.inbox.call(self._respell_in, channel, names)
+
+    async def _respell_in(self, channel: Channel, names: Mapping[str, str]) -> None:
+        if changes := channel.state.respell(names):
+            await self._env.journal.keep(*changes)
+            self._env.channel_changed()
 
     # ── changing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -222,7 +235,7 @@ class Directory:
         stored = channel.state.stored
         stored.name = stored.name if name is None else name.removeprefix("#")
         stored.description = stored.description if description is None else description
-        if root is not None and root != stored.root:
+        if root is not None and not same_folder(root, stored.root):
             stored.root = root
             channel.sessions.forget_all()
         stored.updated_at = self._env.clock.now()

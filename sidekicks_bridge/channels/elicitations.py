@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sidekicks_bridge.protocol.events import ElicitationResolved
 from sidekicks_bridge.protocol.types import Elicitation
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from sidekicks_bridge.agents.contract import ElicitationAsk
     from sidekicks_bridge.channels.answer import Answer
     from sidekicks_bridge.channels.state import ChannelState
 
-    Outcome = Literal["accepted", "declined", "cancelled"]
-
+Outcome = Literal["accepted", "declined", "cancelled"]
 _OUTCOMES: dict[str, Outcome] = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 
 
+_DONE: dict[Outcome, str] = {"accepted": "done", "declined": "declined", "cancelled": "not answered"}
+
+
+def trace(asked: Elicitation, outcome: Outcome) -> str:
+    """What stays of it in the history, as a sentence: who asked what and what came of it, never what was filled in."""
+    what = f"to open {asked.url}: {asked.message}" if asked.url else f"for {_titles(asked)}: {asked.message}"
+    return f"@{asked.agent} asked {what} ({_DONE[outcome]})"
+
+
+def _titles(asked: Elicitation) -> str:
+    return ", ".join(field.title for field in asked.fields) or "a confirmation"
+
+
 class OpenElicitations:
-    """The open ones, in the order they came; each belongs to the answer that streamed when it came, if any."""
+    """The open ones, in the order they came; each belongs to the answer that streamed when it came."""
 
     def __init__(self, state: ChannelState) -> None:
         self._state = state
-        self._open: dict[str, tuple[Elicitation, ElicitationAsk, Answer | None]] = {}
+        self._open: dict[str, tuple[Elicitation, ElicitationAsk, Answer]] = {}
 
     def all(self) -> list[Elicitation]:
         """The open ones."""
         return [asked for asked, _, _ in self._open.values()]
 
-    def ask(self, ask: ElicitationAsk, answer: Answer | None) -> None:
+    def ask(self, ask: ElicitationAsk, answer: Answer) -> None:
         """Announce one."""
         env = self._state.env
         asked = Elicitation(
@@ -71,6 +81,14 @@ class OpenElicitations:
         """Whether one of this message waits."""
         return any(owner is answer for _, _, owner in self._open.values())
 
+    def cancel_every(self) -> None:
+        """The channel ends."""
+        for request_id, (_, ask, _) in list(self._open.items()):
+            ask.answer("cancel")
+            self._close(request_id, "cancelled")
+
     def _close(self, request_id: str, outcome: Outcome) -> None:
-        del self._open[request_id]
+        asked, _, answer = self._open.pop(request_id)
+        for delta in [*answer.flush(), answer.add_notice("elicitation", trace(asked, outcome))]:
+            self._state.emit(delta)
         self._state.env.to_all(ElicitationResolved(request_id=request_id, channel_id=self._state.id, outcome=outcome))

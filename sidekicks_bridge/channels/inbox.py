@@ -49,6 +49,14 @@ class Inbox:
         self._arrived.set()
         return await reply
 
+    async def call_if_open(self, handler: Callable[..., Awaitable[None]], *args: object) -> None:
+        """As `call`, but once it is closed nothing happens."""
+        try:
+            await self.call(handler, *args)
+        except SidekicksError:
+            if not self.closed:
+                raise
+
     def close(self, why: SidekicksError) -> None:
         """Take no more; calls that still wait fail with ``why``, as later ones do."""
         self._end = why

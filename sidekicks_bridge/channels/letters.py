@@ -74,13 +74,13 @@ class Letters:
         """End a peer's membership."""
         await self._inbox.call(self._leave, name)
 
-    async def take(self, name: str, count: Count, keep: int | None) -> Mail:
-        """Consume a member's unread messages, as many as ``count`` says of them."""
-        return await self._inbox.call(self._take, name, count, keep)
+    async def take(self, name: str, count: Count, keep: int | None, first: int | None = None) -> Mail:
+        """Consume a member's unread messages, as many as ``count`` says of them; ``keep``, ``first`` as in `unread`."""
+        return await self._inbox.call(self._take, name, count, keep, first)
 
-    async def unread(self, name: str, keep: int | None) -> Mail:
-        """A member's unread messages, of them at most the newest ``keep``."""
-        return await self._inbox.call(self._unread, name, keep)
+    async def unread(self, name: str, keep: int | None, first: int | None = None) -> Mail:
+        """A member's unread messages: of a mailbox that keeps ``keep`` those, of another one at least the ``first``."""
+        return await self._inbox.call(self._unread, name, keep, first)
 
     async def _append(self, letter: Letter) -> Message:
         """Write a letter: durable when this returns, then shown, then answered. Raises storeUnavailable, notMember."""
@@ -108,6 +108,8 @@ class Letters:
         except SidekicksError:
             state.last_seq -= len(written)  # refused whole: the numbers were never given out
             raise
+        if letter.author.kind == "peer":
+            state.prompted.pop(letter.author.name or "", None)
         state.unread += 1
         self._show(written)
         if turns:
@@ -173,27 +175,27 @@ class Letters:
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _unread(self, name: str, keep: int | None) -> Mail:
-        """What ``name`` has not read; of it at most the newest ``keep``."""
+    async def _unread(self, name: str, keep: int | None, first: int | None = None) -> Mail:
         member = self._member(name)
-        position = max(member.cursor, member.read)
-        found: list[Message] = []
+        start = position = max(member.cursor, member.read)
+        mine: list[Message] = []
         more = position < self._state.last_seq
         while more:
             page = await self._state.env.store.page(self._state.id, after=position, limit=_PAGE)
-            found += page.messages
+            mine += [message for message in page.messages if _is_mail(message, member, start)]
+            if keep is None and first is not None and len(mine) >= first:
+                return Mail(mine)
             more = page.has_more
-            position = found[-1].seq or position if found else position
-        known = {message.id for message in found}
-        found += [message for message in self._state.env.journal.unsaved(self._state.id) if message.id not in known]
-        start = max(member.cursor, member.read)
-        mine = [message for message in found if _is_mail(message, member, start)]
+            position = page.messages[-1].seq or position if page.messages else position
+        known = {message.id for message in mine}
+        unsaved = [message for message in self._state.env.journal.unsaved(self._state.id) if message.id not in known]
+        mine += [message for message in unsaved if _is_mail(message, member, start)]
         dropped = 0 if keep is None else max(0, len(mine) - keep)
         return Mail(mine[dropped:], dropped)
 
-    async def _take(self, name: str, count: Count, keep: int | None) -> Mail:
+    async def _take(self, name: str, count: Count, keep: int | None, first: int | None) -> Mail:
         """Consume the first ``count(unread)`` messages, and with them what was dropped; durable when this returns."""
-        unread = await self._unread(name, keep)
+        unread = await self._unread(name, keep, first)
         taken = unread.messages[: count(unread.messages)] if unread.messages else []
         if not taken:
             return Mail([])
@@ -202,9 +204,18 @@ class Letters:
         if member.cursor >= member.read:
             member.cursor = max(member.cursor, upto)
         member.read = upto
+        if member.kind == "peer":
+            self._note_cause(name, taken)
         await self._state.env.journal.keep(PutMember(member))
         await self._drop_turns(name, {message.id for message in taken})
         return Mail(taken, unread.dropped)
+
+    def _note_cause(self, peer: str, read: list[Message]) -> None:
+        """What a peer has read since it last wrote, of that the farthest from a person: it writes because of it."""
+        far = max(read, key=hops_of)
+        known = self._state.prompted.get(peer)
+        if hops_of(far) > (hops_of(known) if known is not None else 0):
+            self._state.prompted[peer] = far
 
     async def _drop_turns(self, agent: str, read: set[str]) -> None:
         """What an agent has read itself it need not be prompted with: each message reaches it once."""
@@ -217,6 +228,11 @@ class Letters:
         if member is None:
             raise SidekicksError("notMember", f"@{name} is not a member of {self._state.title}.", {"name": name})
         return member.stored
+
+
+def hops_of(message: Message) -> int:
+    """How far a message is from a person: 0 if a person wrote it, or an agent to whoever gave it its turn."""
+    return message.mail.hops if message.mail is not None else 0
 
 
 def _is_mail(message: Message, member: StoredMember, position: int) -> bool:

@@ -82,6 +82,7 @@ class OpenPermissions:
         """The channel ends."""
         for request_id in list(self._open):
             self._resolve(request_id, None)
+        self.forms.cancel_every()
 
     def waiting(self, answer: Answer) -> bool:
         """Whether a question of this message waits."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import WaitsFor
 
 
+_AFTER_A_NAME = ("", *" ,:;!?*_")
+"""What follows whom one speaks to."""
+
+
 @dataclass(frozen=True)
 class Prospect:
     """How a turn of an agent would begin now: what it has not seen, and what it would wait for."""
@@ -119,11 +123,18 @@ def _targets(text: str, view: RoutingView, notes: list[RouteNote]) -> list[tuple
     if command := find_command(text, mentions.known):
         return _command_targets(command, view, notes)
     addressed = _agents_of(named, view)
-    if not addressed and mentions.unknown:
-        _check_unknown(text, mentions.unknown, view)
+    unknown = mentions.unknown
+    if addressed or unknown is None or not stands_first(text, unknown.start):
+        unknown = None
+    else:
+        _check_unknown(unknown, view)
     addressed = addressed or _default_agents(view)
+    if unknown and text[unknown.end : unknown.end + 1] not in _AFTER_A_NAME:
+        unknown = None  # a decorator before a line of code, say
     if not addressed:
-        raise _nobody(view)
+        raise _nobody(view, unknown)
+    if unknown:
+        notes.append(RouteNote(code="unknownAgent", text=f"No agent is named @{unknown.word}: it is read as text."))
     return [(name, None) for name in addressed]
 
 
@@ -147,10 +158,10 @@ def _present(view: RoutingView) -> list[str]:
     return [name for name in view.members if name in view.agents]
 
 
-def _check_unknown(text: str, first: UnknownMention, view: RoutingView) -> None:
+def _check_unknown(first: UnknownMention, view: RoutingView) -> None:
     """A slip at the very start of what addresses no agent stops the message instead of sending it to another."""
     meant = closest_name(first.word, view.agents)
-    if meant and stands_first(text, first.start):
+    if meant:
         raise _Problem(
             "unknownAgent",
             f"No agent is named @{first.word}. Did you mean @{meant}?",
@@ -173,14 +184,15 @@ def _default_agents(view: RoutingView) -> list[str]:
     return present if len(present) == 1 else []
 
 
-def _nobody(view: RoutingView) -> _Problem:
+def _nobody(view: RoutingView, unknown: UnknownMention | None = None) -> _Problem:
     """Rule 2d."""
     if not view.agents:
         return _Problem("nobody", "No agent is configured. Add one to the configuration.")
     present = _present(view)
     names = ", ".join(f"@{name}" for name in (present or view.agents)[:5])
     whom = "who should answer" if present else "an agent to invite it"
-    return _Problem("nobody", f"Nobody was addressed. Mention {whom}: {names}.")
+    nobody = f"No agent is named @{unknown.word}" if unknown else "Nobody was addressed"
+    return _Problem("nobody", f"{nobody}. Mention {whom}: {names}.")
 
 
 def _command_targets(command: SlashCommand, view: RoutingView, notes: list[RouteNote]) -> list[tuple[str, str | None]]:

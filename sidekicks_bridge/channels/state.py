@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.channels.context import Limits, Utterance, beginning, build, unseen_by, utterance
 from sidekicks_bridge.channels.routing import Prospect, RoutingView
+from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.types import Channel, Member, Usage, WaitsFor
+from sidekicks_bridge.store.contract import DeleteMember, PutChannel, PutMember
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sidekicks_bridge.channels.announced import Settings
     from sidekicks_bridge.channels.env import Env, Subscriber
     from sidekicks_bridge.channels.turns import PendingTurn
     from sidekicks_bridge.protocol.base import Wire
     from sidekicks_bridge.protocol.types import Message, SessionOrigin
-    from sidekicks_bridge.store.contract import StoredChannel, StoredMember
+    from sidekicks_bridge.store.contract import Change, StoredChannel, StoredMember
 
 LOG_MESSAGES = 200
 """How many recent messages stay in memory for context; counts of older unseen ones follow from their seq."""
@@ -88,11 +90,12 @@ class ChannelState:
         self.queued: dict[str, Message] = {}
         self.turns: list[PendingTurn] = []
         self.subscribers: list[Subscriber] = []
-        self._log: deque[Utterance] = deque(maxlen=LOG_MESSAGES)
+        self._log: deque[Utterance] = deque()
         self._log_from = 1
         self._spoke: dict[str, int] = {}
         self.prompted: dict[str, Message] = {}
-        """Each agent's last prompt here: what it does since then, it does because of that message."""
+        """Each agent's last prompt here, and the letter that a peer has read since it last wrote: because of that
+        message they do what they do."""
 
     @property
     def id(self) -> str:
@@ -128,6 +131,24 @@ class ChannelState:
         """Make somebody a member."""
         self.members[member.name] = MemberState(member)
 
+    def respell(self, names: Mapping[str, str]) -> list[Change]:
+        """Take over how the configuration spells its agents' names (folded → as written); the changes to write.
+
+        It is the same agent, with the same session. One that has a turn here is respelt another time.
+        """
+        busy = {turn.agent for turn in self.turns}
+        agents = {name for name, member in self.members.items() if member.stored.kind == "agent"} - busy
+        renamed = {name: names[fold(name)] for name in agents if names.get(fold(name), name) != name}
+        if not renamed:
+            return []
+        gone = [DeleteMember(self.id, name) for name in self.members]  # all of them, so that they keep their order
+        for old, new in renamed.items():
+            self.members[old].stored.name = new
+        self.members = {member.stored.name: member for member in self.members.values()}
+        if self.stored.agent is not None:
+            self.stored.agent = renamed.get(self.stored.agent, self.stored.agent)
+        return [*gone, *[PutMember(member.stored) for member in self.members.values()], PutChannel(self.stored)]
+
     def emit(self, event: Wire, but: Subscriber | None = None) -> None:
         """Tell everybody (``but`` one) who has opened the channel; one who cannot keep up is dropped."""
         told = [subscriber for subscriber in self.subscribers if subscriber is not but]
@@ -155,10 +176,10 @@ class ChannelState:
 
     def _note(self, message: Message) -> None:
         if message.author.kind == "agent":
-            self._spoke[message.author.name or ""] = message.seq or 0
+            self._spoke[fold(message.author.name or "")] = message.seq or 0
         if said := utterance(message):
-            if len(self._log) == LOG_MESSAGES:
-                self._log_from = self._log[0].seq + 1
+            while len(self._log) >= self.log_room:
+                self._log_from = self._log.popleft().seq + 1
             self._log.append(beginning(said, max(LOG_CHARACTERS, self.context_limits().characters)))
 
     def note_failure(self, message: Message) -> None:
@@ -168,6 +189,11 @@ class ChannelState:
             return
         why = turn.error.message.partition("\n")[0] if turn.error else "it was interrupted."
         self.failures.append(Failure(seq, message.author.name or "", message.id, why))
+
+    @property
+    def log_room(self) -> int:
+        """How many recent messages are kept in memory: at least as many as context may carry."""
+        return max(LOG_MESSAGES, self.context_limits().messages)
 
     def unseen(self, member: StoredMember | None, prompting: int | None) -> tuple[list[Utterance], int]:
         """What a session has not seen, and how many more lie before the log (None: a session yet to come)."""
@@ -197,7 +223,7 @@ class ChannelState:
 
     def _last_author(self) -> str | None:
         """The author of the last agent message who is still a member."""
-        present = [(seq, name) for name, seq in self._spoke.items() if name in self.members]
+        present = [(self._spoke[fold(name)], name) for name in self.members if fold(name) in self._spoke]
         return max(present)[1] if present else None
 
     def _prospect(self, agent: str) -> Prospect:

@@ -100,11 +100,7 @@ class TurnFlow:
 
     async def _report(self, turn: PendingTurn, result: PromptResult | None, error: SidekicksError | None) -> None:
         """Have the turn finished; a channel that was closed meanwhile has done so itself."""
-        try:
-            await self._inbox.call(self._finish, turn, result, error)
-        except SidekicksError:
-            if not self._inbox.closed:
-                raise
+        await self._inbox.call_if_open(self._finish, turn, result, error)
 
     async def _converse(self, turn: PendingTurn, lease: Lease) -> PromptResult:
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
@@ -112,9 +108,9 @@ class TurnFlow:
         try:
             return await session.prompt(blocks)
         except SidekicksError as error:
-            if error.code != "turnFailed" or session.live or turn.cancelled:
+            if turn.cancelled or not _never_heard(error, turn):
                 raise
-        # The agent has lost the session, so it has not heard the prompt either: once more, in another one.
+        # Once more, in another session.
         session = await self._sessions.open(turn.agent, lease, turn.delivery.folder)
         if session.origin == "fresh":
             blocks = await self._inbox.call(self._hand_over, turn, session)
@@ -334,6 +330,8 @@ class TurnFlow:
             if turn.session is not None:
                 turn.state = "cancelling"
                 turn.session.cancel()
+                if turn.answer is not None:  # now: an answer that comes next is too late, as the agent has been told
+                    self._permissions.cancel_all(turn.answer)
                 self.announce()
             else:
                 turn.scope.cancel()
@@ -372,6 +370,13 @@ class TurnFlow:
 def _writer(message: Message) -> str:
     """Who a prompt's text is from, as its frame says it (design: Mentions)."""
     return f"{message.author.name} (not the user)" if message.author.kind in ("agent", "peer") else THE_USER
+
+
+def _never_heard(error: SidekicksError, turn: PendingTurn) -> bool:
+    """Whether the agent cannot have heard the prompt: it had lost the session, or had just ended by itself."""
+    if error.code == "agentExited":
+        return error.details.get("exitCode") == 0 and turn.answer is not None and not turn.answer.message.parts
+    return error.details.get("sessionGone") is True
 
 
 def _no_text(agent: str, reason: str) -> str:

@@ -52,17 +52,15 @@ class Voices:
         if isinstance(update, CommandsUpdate | SettingsUpdate | UsageUpdate):
             self._learn(agent, update)
             return
-        running = self._flow.running
-        if running is not None and running.agent == agent and running.answer is not None:
-            answer = running.answer
+        if (mine := self._turn_of(agent)) is not None:
+            turn, answer = mine
             self._last[agent] = answer
-            self._flow.silence.heard(running)
-            self._show_activity(running, update)
+            self._flow.silence.heard(turn)
+            self._show_activity(turn, update)
         else:
-            late = self._late_answer(agent, update)
-            if late is None:
+            if self._says_nothing_new(agent, update):
                 return
-            answer = late
+            answer = self._late_answer(agent)
         for delta in answer.apply(update):
             self._state.emit(delta)
 
@@ -77,13 +75,17 @@ class Voices:
             ended = update.status in ("completed", "failed", "cancelled")
             self._flow.set_state(turn, "thinking" if ended else "tool")
 
-    def _late_answer(self, agent: str, update: SessionUpdate) -> Answer | None:
+    def _says_nothing_new(self, agent: str, update: SessionUpdate) -> bool:
+        """Whether what comes outside a turn is no reason for a message."""
+        if isinstance(update, OtherUpdate):
+            return True  # of a kind nobody can show
+        last = self._last.get(agent)
+        # A tool call of the finished answer reports its end: the message is history.
+        return isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id)
+
+    def _late_answer(self, agent: str) -> Answer:
         """What comes after a turn (or outside one) is a further message of that agent."""
         last = self._last.get(agent)
-        if isinstance(update, OtherUpdate):
-            return None  # of a kind nobody can show: no reason for a message
-        if isinstance(update, ToolCallUpdate) and last is not None and last.has_tool(update.id):
-            return None  # a tool call of the finished answer reports its end: the message is history
         if agent not in self._late:
             turn = MessageTurn(id=self._state.env.ids.new(), started_at=self._state.env.clock.now())
             late = self._flow.new_answer(agent, last.message.in_reply_to if last else None, turn)
@@ -134,34 +136,42 @@ class Voices:
                 )
             )
 
+    def _turn_of(self, agent: str) -> tuple[PendingTurn, Answer] | None:
+        """The agent's running turn here and its answer."""
+        running = self._flow.running
+        if running is None or running.agent != agent or running.answer is None:
+            return None
+        return running, running.answer
+
     def elicitation_asked(self, ask: ElicitationAsk) -> None:
         """An agent asks the user for something here."""
-        running = self._flow.running
-        mine = running is not None and running.agent == ask.agent
-        if running is None or not mine:
-            self._permissions.forms.ask(ask, None)
-        elif running.cancelled:
+        mine = self._turn_of(ask.agent)
+        if mine is None:
+            self._permissions.forms.ask(ask, self._late_answer(ask.agent))
+            return
+        turn, answer = mine
+        if turn.cancelled:
             ask.answer("cancel")
-        else:
-            self._flow.silence.heard(running)
-            self._permissions.forms.ask(ask, running.answer)
-            self._flow.set_state(running, "awaitingPermission")
+            return
+        self._flow.silence.heard(turn)
+        self._permissions.forms.ask(ask, answer)
+        self._flow.set_state(turn, "awaitingPermission")
 
     def permission_asked(self, ask: PermissionAsk) -> None:
         """An agent asks for permission here."""
-        running = self._flow.running
-        mine = running is not None and running.agent == ask.agent
-        if running is not None and mine:
-            self._flow.silence.heard(running)
-        answer = running.answer if running is not None and mine else self._late_answer(ask.agent, ask.tool_call)
-        if answer is None or (running is not None and mine and running.cancelled):
+        mine = self._turn_of(ask.agent)
+        if mine is None and self._says_nothing_new(ask.agent, ask.tool_call):
             ask.answer(None)
             return
-        if running is not None and mine:
-            self._flow.silence.heard(running)
+        if mine is not None:
+            self._flow.silence.heard(mine[0])
+            if mine[0].cancelled:
+                ask.answer(None)
+                return
+        answer = self._late_answer(ask.agent) if mine is None else mine[1]
         for delta in [*answer.flush(), *answer.upsert_tool(ask.tool_call)]:
             self._state.emit(delta)
         turn_id = answer.message.turn.id if answer.message.turn else ""
         self._permissions.ask(ask, answer, turn_id)
-        if running is not None and mine and self._permissions.waiting(answer):
-            self._flow.set_state(running, "awaitingPermission")
+        if mine is not None and self._permissions.waiting(answer):
+            self._flow.set_state(mine[0], "awaitingPermission")

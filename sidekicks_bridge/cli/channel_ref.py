@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.requests import DirectChannel
 from sidekicks_bridge.protocol.types import Channel
 
@@ -62,11 +63,7 @@ def find_agent(state: State, ref: str) -> Agent:
 
 
 def _unknown(state: State, ref: str, names: list[str]) -> UnknownChannel:
-    from sidekicks_bridge.cli.config import errors
-
-    wrong = errors(state)
-    left_out = f"\nThe configuration has errors, and what they spoil is left out:\n{wrong}" if wrong else ""
-    return UnknownChannel(ref.lstrip("#@"), unknown(ref, names) + left_out, near(ref, names))
+    return UnknownChannel(ref.lstrip("#@"), unknown(ref, names) + config_trouble(state), near(ref, names))
 
 
 def default_channel(state: State, folder: str) -> Channel | None:
@@ -74,13 +71,23 @@ def default_channel(state: State, folder: str) -> Channel | None:
 
     def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
         return (
-            channel.root == folder,
+            same_folder(channel.root, folder),
             channel.root is None,
             channel.name == "general",
             channel.last_message_at or channel.created_at,
         )
 
     return max((channel for channel in state.channels if channel.kind == "named"), key=rank, default=None)
+
+
+def config_trouble(state: State) -> str:
+    """The first error of the configuration, which may be why something is not there; empty if it has none."""
+    errors = [problem for problem in state.config.problems if problem.severity == "error"]
+    if not errors:
+        return ""
+    more = "; `sidekicks config check` shows all" if len(errors) > 1 else ""
+    where = f"{errors[0].file}:{errors[0].line}:{errors[0].column}"
+    return f"\nThe configuration has errors: {where}: {one_line(errors[0].message, 500)}{more}"
 
 
 def unknown(ref: str, names: list[str]) -> str:

@@ -11,6 +11,7 @@ from sidekicks_bridge.cli.picker import Item, Question, sure
 from sidekicks_bridge.cli.sign_in import run_here, sign_in
 from sidekicks_bridge.cli.style import DIM, OK, WARN, Line
 from sidekicks_bridge.cli.text import one_line
+from sidekicks_bridge.protocol.agent_requests import AgentSessions, ListSessions, PickUpSession
 from sidekicks_bridge.protocol.requests import AgentRef, Empty, MessageRef, SetMode, SetOption, State
 from sidekicks_bridge.protocol.types import OptionChoice, SessionOption
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.cli.chat_app import ChatApp
     from sidekicks_bridge.protocol.agent_requests import TerminalCommand
-    from sidekicks_bridge.protocol.types import SignInMethod
+    from sidekicks_bridge.protocol.types import AgentSession, SignInMethod
 
 
 class ChatAgents:
@@ -37,6 +38,9 @@ class ChatAgents:
         state = await self._app.client.request("sidekicks/state/get", Empty(), State)
         self._app.model.refresh(state)
         items = [*self._forms.items(), *self._sign_ins(), *self._retries(), *self._settings(), *self._processes()]
+        items += [
+            self._sessions(name) for name in self._members() if self._app.model.names.agents[name].origin == "config"
+        ]
         self._app.ask(Question("Agents", items))
 
     def _retries(self) -> Iterator[Item]:
@@ -149,6 +153,35 @@ class ChatAgents:
                 yield self._simple("stop", name, "agent/stop")
             if agent.can_log_out:
                 yield self._simple("sign out of", name, "agent/logout")
+
+    def _sessions(self, agent: str) -> Item:
+        """Go on here with a session that the agent remembers; asking starts it."""
+        names = self._app.model.names
+
+        async def go() -> None:
+            asked = ListSessions(agent=agent)
+            found = await self._app.client.request("sidekicks/agent/sessions", asked, AgentSessions)
+            items = [self._session(agent, session) for session in found.sessions if session.channel_id is None]
+            if items:
+                self._app.ask(Question(f"Go on with a session of {names.title(agent)}", items))
+            else:
+                self._app.model.say(f"{names.title(agent)} remembers no other session.", DIM)
+
+        return Item([("", "go on with a session of "), names.span(agent)], f"session {agent}", go)
+
+    def _session(self, agent: str, session: AgentSession) -> Item:
+        title = one_line(session.title or session.session_id, 60)
+        more = "  ".join(one_line(word, 40) for word in (session.cwd, session.updated_at) if word)
+
+        async def go() -> None:
+            channel_id = self._app.channel_id()
+            if channel_id is None:
+                return
+            picked = PickUpSession(channel_id=channel_id, agent=agent, session_id=session.session_id)
+            await self._app.client.request("sidekicks/session/pickUp", picked, Empty)
+            self._app.model.say(f"{self._app.model.names.title(agent)} goes on with: {title}", OK)
+
+        return Item([("", title), (DIM, f"  {more}")], f"{title} {more}", go)
 
     def _simple(self, words: str, agent: str, method: str) -> Item:
         """Done after a question, which says whether the agent is at work."""

@@ -17,6 +17,7 @@ from sidekicks_bridge.cli import render
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel, slug
 from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_draft import Draft
+from sidekicks_bridge.cli.chat_files import ChatFiles
 from sidekicks_bridge.cli.chat_keys import bindings, help_lines
 from sidekicks_bridge.cli.chat_preview import Preview
 from sidekicks_bridge.cli.chat_prompts import ChatPrompts
@@ -83,9 +84,10 @@ class ChatApp:
         self.questions = ChatQuestions(self)
         self.agents = ChatAgents(self)
         self.prompts = ChatPrompts(self)
+        self.files = ChatFiles(self)
         self.screen = Screen(self.composer, self.picker, bindings(self), self._placeholder)
         self._history = history
-        self._sender = Sender(self.composer)
+        self._sender = Sender(self.composer, self.files)
         self._gone: BridgeGone | None = None
         self._wake = anyio.Event()
         self._tasks: TaskGroup | None = None
@@ -179,7 +181,7 @@ class ChatApp:
     def send(self) -> None:
         """Send what stands in the composer."""
         self.attachment.want()
-        if self.model.channel is None or not self.composer.text.strip():
+        if self.model.channel is None or not (self.composer.text.strip() or self.files.waiting):
             return
         if self.questions.root is not None:
             self.questions.other_root()
@@ -187,7 +189,7 @@ class ChatApp:
         self.preview.clear()
         text = self.composer.take().rstrip()
         self.do(self.keep_draft)
-        self.do(self._sender.send, self.client, self.model.channel.id, text)
+        self.do(self._sender.send, self.client, self.model.channel.id, text, self.files.take())
 
     def cancel_or_leave(self) -> None:
         """Ctrl-C: cancel the running turn; leave when nothing runs, or the second time within a second.
@@ -220,7 +222,6 @@ class ChatApp:
         """Enter in a list."""
         item = self.picker.chosen()
         if item is None or item.pick is None or self.picker.busy:
-            self.screen.app.output.bell()
             return
         self.attachment.want()
         if item.stays:
@@ -362,7 +363,7 @@ class ChatApp:
         final = model.printable()
         room = screen.rows - (_ROWS_BELOW if self.picker.question is None else _ROWS_OF_LIST)
         screen.live = model.live(max(room, 4))
-        screen.footer = model.footer()
+        screen.footer = [*self.files.lines(), *model.footer()]
         screen.draw(final)
         if final:
             self.preview.ask()

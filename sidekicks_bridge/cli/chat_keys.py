@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.filters import Condition, Filter, has_completions
 from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.keys import Keys
 
 from sidekicks_bridge.cli.style import BOLD, Line, wrap
 
@@ -17,19 +18,20 @@ if TYPE_CHECKING:
 HELP = (
     ("Enter", "send"),
     ("Alt+Enter, Ctrl+J", "new line"),
-    ("Tab", "complete @ and /; take the suggestion for a name that is wrong"),
+    ("Tab", "complete @ and /, or mend a name that is wrong"),
     ("↑ ↓", "what you sent before"),
     ("Ctrl+C", "cancel the running turn; twice, or when nothing runs: leave"),
     ("Ctrl+D", "leave"),
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
     ("Ctrl+T", "this channel: invite and remove agents, rename it, delete it"),
-    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, modes, models and options, restart, stop"),
+    ("Ctrl+F", "attach a file by its path; or paste the path of an image"),
+    ("Ctrl+G", "the agents: what they ask for, sign in, ask again, settings, sessions, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
     ("F2", "what did they see? What an agent was sent for an answer"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),
-    ("Ctrl+L, Ctrl+Z", "clear the screen; go back to the shell, `fg` comes here again"),
+    ("Ctrl+L, Ctrl+Z", "clear the screen; go to the shell, and back with `fg`"),
     ("F1", "these keys"),
 )
 _KEY_COLUMNS = 18
@@ -54,6 +56,7 @@ def bindings(app: ChatApp) -> KeyBindings:
         ("c-o", app.questions.pick_channel),
         ("c-n", app.questions.new_channel),
         ("c-t", app.questions.this_channel),
+        ("c-f", app.files.menu),
         ("c-g", app.agents.menu),
         ("c-q", app.questions.unqueue),
         ("pageup", app.earlier),
@@ -78,6 +81,12 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
             app.composer.take_completion()
         else:
             app.send()
+
+    @keys.add(Keys.BracketedPaste, filter=here)
+    def _(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        if not app.files.pasted(text):
+            app.composer.buffer.insert_text(text)
 
     @keys.add("escape", "enter", filter=here)
     @keys.add("c-j", filter=here)

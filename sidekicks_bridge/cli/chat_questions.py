@@ -13,6 +13,7 @@ from sidekicks_bridge.cli.picker import Item, Question, sure
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, WARN, Line
 from sidekicks_bridge.cli.text import one_line
 from sidekicks_bridge.names import name_problem
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     ChannelAgent,
@@ -40,18 +41,21 @@ class ChatQuestions:
         self.root: str | None = None
 
     def pick_channel(self) -> None:
-        """All channels: waiting questions first, then unread ones, then by name; direct conversations; a new one."""
+        """All channels: waiting questions first, then unread ones, then by name; direct conversations; a new one.
+
+        What agents and peers write to each other stands below, under a heading of its own.
+        """
         model = self._app.model
         waiting = {asked.channel_id for asked in model.desk.open.values()}
 
         def rank(channel: Channel) -> tuple[bool, bool, bool, str]:
             return channel.id not in waiting, not channel.unread, channel.kind != "named", slug(channel)
 
-        items = [
-            self._channel_item(channel, channel.id in waiting) for channel in sorted(model.channels.values(), key=rank)
-        ]
+        channels = sorted(model.channels.values(), key=rank)
+        items = [self._channel_item(one, one.id in waiting) for one in channels if one.kind != "pair"]
         known = {channel.agent for channel in model.channels.values()}
         items += [self._direct_item(name) for name in model.names.agents if name not in known]
+        items += [self._channel_item(one, one.id in waiting) for one in channels if one.kind == "pair"]
         self._app.ask(Question("Go to", items, self._new_item, "type to filter, or a new channel's name · Esc closes"))
 
     def new_channel(self) -> None:
@@ -162,7 +166,8 @@ class ChatQuestions:
             Item([("", "work there  "), (DIM, there)], "work there", self._work_there),
             Item([("", "make it work here  "), (DIM, "its agents start fresh")], "make it work here", self._work_here),
         ]
-        fitting = [other for other in model.channels.values() if other.root == model.folder and other.kind == "named"]
+        named = [other for other in model.channels.values() if other.kind == "named"]
+        fitting = [other for other in named if same_folder(other.root, model.folder)]
         items[:1] = [self._channel_item(other, False, carry=True) for other in fitting] or items[:1]
         items = [replace(item, pick=self._then_send(item.pick)) for item in items]
         self._app.ask(Question(f"{slug(channel)} works in {there}, not here", items))
@@ -187,7 +192,7 @@ class ChatQuestions:
         async def go() -> None:
             await self._app.open(channel, carry=carry)
 
-        return Item(line, slug(channel), go)
+        return Item(line, slug(channel), go, "Agent mail" if channel.kind == "pair" else None)
 
     def _direct_item(self, agent: str) -> Item:
         async def go() -> None:

@@ -127,14 +127,9 @@ def usable(path: Path) -> Config:
 
 def check_usable(state: State) -> None:
     """Raises SidekicksError configInvalid where a bridge knows no agent because its configuration has errors."""
-    if not state.agents and (wrong := errors(state)):
-        raise SidekicksError("configInvalid", f"The configuration cannot be used:\n{wrong}")
-
-
-def errors(state: State) -> str:
-    """The errors that a bridge found in its configuration, and what to do; empty if there are none."""
-    found = [problem for problem in state.config.problems if problem.severity == "error"]
-    return _mend(found) if found else ""
+    errors = [problem for problem in state.config.problems if problem.severity == "error"]
+    if errors and not state.agents:
+        raise SidekicksError("configInvalid", f"The configuration cannot be used:\n{_mend(errors)}")
 
 
 def _mend(problems: Sequence[Problem]) -> str:

@@ -16,6 +16,7 @@ from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, silence, use_utf8
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.names import fold
+from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ async def _find(store: Store, wanted: str, config_path: Path) -> StoredChannel:
         fitting = [channel for channel in found if fold(slug(channel)) == name]
         if fitting:
             here = str(Path.cwd())  # no file is touched
-            best = max(fitting, key=lambda channel: (channel.root == here, channel.updated_at))
+            best = max(fitting, key=lambda channel: (same_folder(channel.root, here), channel.updated_at))
             if best not in kept:
                 print(f"Nothing has been said in {slug(best)} yet.", file=sys.stderr)
             return best

@@ -131,6 +131,8 @@ class PlainListener:
         assert exchange is not None
         exchange.message_id, exchange.route = sent.message_id, sent.route
         exchange.accepted.set()
+        for note in sent.route.notes:
+            self._tell(safe(note.text))
         early, self._early = self._early, []
         for name, raw in early:
             self.on_event(name, raw)

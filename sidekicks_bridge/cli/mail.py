@@ -237,10 +237,15 @@ def _run(name: str, verb: Verb, words: list[str]) -> int:
         return _fail(name, UNAUTHORIZED, "unauthorized", str(who), {}, as_json)
     except Gone as gone:
         return _fail(name, CLOSED, "closed", str(gone), {}, as_json)
-    except (BridgeGone, SidekicksError, OSError) as problem:
+    except SidekicksError as problem:
+        return _fail(name, FAILED, problem.code, problem.message, problem.details, as_json)
+    except (BridgeGone, OSError) as problem:
         return _fail(name, FAILED, "bridgeGone", str(problem), {}, as_json)
     except KeyboardInterrupt:
         return 130
+    if name == "ask" and (result.get("message") or {}).get("failed"):
+        _print(text.older, result, as_json)
+        return FAILED if as_json else _fail(name, FAILED, "turnFailed", result["message"]["body"], {}, as_json)
     _print(text.listed if name == "read" and "room" in params else verb.show, result, as_json)
     return OK
 
@@ -279,12 +284,15 @@ def _ask(name: str, verb: Verb, given: Words, params: JSON) -> JSON:
     method = f"sidekicks/mail/{verb.method}"
     who, key = _register_key(folder, given) if name == "register" else _key(folder, given)
     if name == "register":
-        params = {"key": key.public}
+        params = {"key": key.public, "folder": os.getcwd()}
     result = ask_owner(location.place, method, lambda: signed(method, params, who, key.sign))
     if name == "unregister":
         from sidekicks_bridge.mail.signing import key_path
 
-        os.unlink(key_path(folder, who))
+        try:
+            os.unlink(key_path(folder, who))
+        except FileNotFoundError:
+            pass  # somebody else was as quick
     return result
 
 

@@ -61,7 +61,12 @@ def posted(result: JSON) -> list[str]:
 def answered(result: JSON) -> list[str]:
     """An ask: what was unread, as lines, then the answer."""
     answer = result.get("message")
-    return [*lines_of(result.get("older", [])), *([answer["body"]] if answer else [])]
+    return [*older(result), *([answer["body"]] if answer else [])]
+
+
+def older(result: JSON) -> list[str]:
+    """What was unread before the answer to an ask."""
+    return lines_of(result.get("older", []))
 
 
 def bodies(result: JSON) -> list[str]:

@@ -98,7 +98,7 @@ async def ask_status(path: Path) -> BridgeStatus:
 
 def _lines(found: BridgeStatus) -> list[str]:
     """Who owns and who is attached; then every channel, with what runs, waits, asks and was not read."""
-    from sidekicks_bridge.cli.channel_ref import slug
+    from sidekicks_bridge.cli.channel_ref import config_trouble, slug
 
     state = found.state
     kind = "hub" if found.kind == "hub" else "bridge of an editor"
@@ -107,6 +107,7 @@ def _lines(found: BridgeStatus) -> list[str]:
     facts = [
         ("owner", f"{kind}, process {found.pid}, version {found.bridge_version}, since {clock_time(found.started_at)}"),
         ("configuration", one_line(state.config.path, 4096)),
+        *[("", trouble) for trouble in [config_trouble(state).strip()] if trouble],
         ("history", "kept" if state.storage.persistent else f"not kept: {one_line(state.storage.reason or '')}"),
         ("attached", ", ".join(clients) or "nobody"),
         ("agents", ", ".join(running) or "none runs"),

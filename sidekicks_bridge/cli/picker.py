@@ -20,12 +20,14 @@ _ROWS = 10
 class Item:
     """One thing to pick: what is shown, what typing is matched with, what happens then (None: it cannot be picked).
 
-    ``stays``: the list stays open until that was done, with the bridge's problem if it is refused.
+    ``heading``: what it stands under. ``stays``: the list stays open until that was done, with the bridge's problem if
+    it is refused.
     """
 
     line: Line
     words: str
     pick: Callable[[], Awaitable[None]] | None
+    heading: str | None = None
     stays: bool = False
 
 
@@ -100,7 +102,11 @@ class Picker:
         items = self.items()
         first = max(0, min(self.at - _ROWS // 2, len(items) - _ROWS))
         lines: list[Line] = [[(BOLD, self.question.title), (DIM, "  " + self.question.hint)]]
+        heading: str | None = None
         for number, item in enumerate(items[first : first + _ROWS], start=first):
+            if item.heading not in (None, heading):
+                lines.append([(DIM, f"  {item.heading}")])
+            heading = item.heading
             marked = number == self.at
             row: Line = [(BOLD if marked else DIM, "❯ " if marked else "  "), *item.line]
             lines.append([(f"reverse {style}" if marked else style, text) for style, text in clip(row, columns)])

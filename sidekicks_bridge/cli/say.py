@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from sidekicks_bridge.cli.attach import connection
+from sidekicks_bridge.cli.attached import NoFileError, attached
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel, slug
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
 from sidekicks_bridge.cli.config import check_usable
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from sidekicks_bridge.protocol.types import Channel
+    from sidekicks_bridge.protocol.types import Attachment, Channel
 
 
 def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
@@ -52,7 +53,11 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
         print("sidekicks say: there is nothing to say; give a text, or `-` to read it from stdin.", file=sys.stderr)
         return USAGE
     try:
-        return anyio.run(_run, arguments, text, command)
+        files = [attached(name, str(Path.cwd())) for name in arguments.attach]
+        return anyio.run(_run, arguments, text, files, command)
+    except NoFileError as missing:
+        print(f"sidekicks say: {missing}", file=sys.stderr)
+        return USAGE
     except BridgeGone as gone:
         print(f"sidekicks say: {gone}", file=sys.stderr)
         return BRIDGE_GONE
@@ -88,6 +93,9 @@ def _arguments(argv: list[str]) -> Namespace | int:
         default="never",
         help="what to answer when an agent asks for permission (default: never)",
     )
+    parser.add_argument(
+        "--attach", action="append", default=[], metavar="FILE", help="send this file too (again: more)"
+    )
     parser.add_argument("--json", action="store_true", help="print the channel's events, one JSON object a line")
     parser.add_argument("--config", metavar="FILE", help="another configuration file")
     try:
@@ -100,17 +108,19 @@ def _arguments(argv: list[str]) -> Namespace | int:
         return USAGE if leaving.code else OK
 
 
-async def _run(arguments: Namespace, text: str, command: Sequence[str] | None) -> int:
+async def _run(arguments: Namespace, text: str, files: list[Attachment], command: Sequence[str] | None) -> int:
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
     async with connection(command, arguments.config, listener.on_event, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         check_usable(state)
         listener.know(state)
         channel = await find_channel(client, state, arguments.channel)
-        return await _talk(client, listener, channel, text)
+        return await _talk(client, listener, channel, text, files)
 
 
-async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel, text: str) -> int:
+async def _talk(
+    client: BridgeClient, listener: PlainListener, channel: Channel, text: str, files: list[Attachment]
+) -> int:
     asked = OpenChannel(channel_id=channel.id, limit=1, keep_root=True)
     opened = await client.request("sidekicks/channel/open", asked, OpenedChannel, listener.opened)
     tell_other_root(opened)
@@ -119,7 +129,7 @@ async def _talk(client: BridgeClient, listener: PlainListener, channel: Channel,
         tasks.start_soon(listener.waiting.run)
         interrupt = Interrupt(client, listener)
         tasks.start_soon(interrupt.watch)
-        exchange = await send(client, listener, channel.id, text)
+        exchange = await send(client, listener, channel.id, text, files)
         tasks.cancel_scope.cancel()
     return INTERRUPTED if interrupt.seen else outcome(exchange)
 
@@ -131,10 +141,12 @@ def tell_other_root(opened: OpenedChannel) -> None:
         print(f"sidekicks: {where}", file=sys.stderr, flush=True)
 
 
-async def send(client: BridgeClient, listener: PlainListener, channel_id: str, text: str) -> Exchange:
-    """Send ``text`` and wait until everybody who was asked has answered. What was printed counts as read."""
+async def send(
+    client: BridgeClient, listener: PlainListener, channel_id: str, text: str, files: Sequence[Attachment] = ()
+) -> Exchange:
+    """Send ``text`` with ``files``, wait until everybody asked has answered. What was printed counts as read."""
     exchange = listener.expect(channel_id)
-    message = SendMessage(channel_id=channel_id, text=text)
+    message = SendMessage(channel_id=channel_id, text=text, attachments=list(files))
     await client.request("sidekicks/message/send", message, SentMessage, listener.sent)
     await listener.settled(client)
     if seq := listener.read_up_to():

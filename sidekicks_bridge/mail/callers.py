@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.mail.checking import Replays, is_key, verify
@@ -25,12 +26,16 @@ _MOST_NONCE = 128
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks. ``channel_id``: where an agent's session is. ``origin``: the signed request of a peer."""
+    """Who asks. ``channel_id``: where an agent's session is. ``origin``: the signed request of a peer.
+
+    ``folder``: where the peer registered.
+    """
 
     name: str
     kind: Literal["agent", "peer"]
     channel_id: str | None
     origin: MailOrigin
+    folder: str | None = None
 
 
 class Tokens:
@@ -77,7 +82,7 @@ class Callers:
             )
         origin = self._check(method, params, peer.key, peer.name)
         await self._registry.renew(peer)
-        return Caller(peer.name, "peer", None, origin)
+        return Caller(peer.name, "peer", None, origin, peer.folder)
 
     def check_registration(self, method: str, params: RegisterPeer) -> str:
         """The name that a registration is signed for, by the key it brings."""
@@ -85,6 +90,8 @@ class Callers:
             raise _unauthorized("A registration must be signed with the key that it registers.", None)
         if not is_key(params.key):
             raise SidekicksError("invalidParams", "`key` is not the hex of an Ed25519 public key.")
+        if params.folder is not None and not Path(params.folder).is_absolute():
+            raise SidekicksError("invalidParams", f"`folder` is not an absolute path: {params.folder!r}.")
         self._check(method, params, params.key, params.auth.name)
         return params.auth.name
 
@@ -103,8 +110,8 @@ class Callers:
     def _check(self, method: str, params: MailRequest, key: str, name: str) -> MailOrigin:
         auth = params.auth
         assert auth is not None
-        if not 0 < len(auth.nonce) <= _MOST_NONCE:
-            raise SidekicksError("invalidParams", f"A nonce has 1 to {_MOST_NONCE} characters.")
+        if not (0 < len(auth.nonce) <= _MOST_NONCE and auth.nonce.isascii() and auth.nonce.isprintable()):
+            raise SidekicksError("invalidParams", f"A nonce has 1 to {_MOST_NONCE} printable ASCII characters.")
         try:
             signed_at = seconds(auth.time)
         except ValueError as problem:

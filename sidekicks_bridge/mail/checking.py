@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 WINDOW = 60.0
 """Seconds by which a request's time may differ from the bridge's; nonces are remembered for twice as long."""
 _KEYS_KEPT = 256
+_SIGNATURE_DIGITS = 128
 
 
 def verify(key: str, data: bytes, signature: str) -> bool:
     """Whether ``signature`` (hex) is that of ``data`` by the holder of ``key`` (hex); nonsense is a no."""
     from cryptography.exceptions import InvalidSignature
 
+    if len(signature) != _SIGNATURE_DIGITS:  # hex may have blanks and line ends, and this goes into a file's head
+        return False
     try:
         _public_key(key).verify(bytes.fromhex(signature), data)
     except (InvalidSignature, ValueError):
@@ -52,6 +55,7 @@ class Replays:
 
     def problem(self, key: str, nonce: str, signed: float, now: float) -> str | None:
         """Why a request signed at ``signed`` (seconds) is refused, or None; then its nonce is used up."""
+        self._began = min(self._began, now)  # a clock that was set back must not refuse everything till then
         while self._order and self._order[0][0] < now - 2 * WINDOW:
             self._seen.discard(self._order.popleft()[1])
         if abs(signed - now) > WINDOW or signed < self._began:

@@ -68,6 +68,12 @@ class Mail:
             await self.transcript.load()
             await self.transcript.run()
 
+    async def stop(self) -> None:
+        """The bridge ends: the transcript rests, and leases are written as they stand."""
+        if self.transcript is not None:
+            self.transcript.stop()
+        await self.registry.save()
+
     async def sweep(self) -> None:
         """Take peers whose lease ran out from their rooms; runs until cancelled."""
         while True:
@@ -115,13 +121,13 @@ class Mail:
 
     # ── identity ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def register(self, name: str, key: str) -> Peer:
+    async def register(self, name: str, key: str, folder: str | None) -> Peer:
         """Register a peer whose key has signed for it."""
         self.registry.check_name(name, key)
         known = self.registry.known(name)
         if known is not None and known.key != key:
             await self._part(known, pairs=True)  # another one under an old name: nothing of the former is its mail
-        return await self.registry.register(name, key)
+        return await self.registry.register(name, key, folder)
 
     def taken(self) -> list[tuple[int, str]]:
         """The agents of the configuration that have a registered peer's name: their place in its list, the name."""

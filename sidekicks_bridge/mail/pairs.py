@@ -102,7 +102,7 @@ class PairVerbs:
     async def _pair(self, caller: Caller, target: tuple[str, str]) -> Channel:
         # Always by the directory's task, also where the channel is there: what one caller sends keeps its order.
         home = self._directory.find(caller.channel_id) if caller.channel_id else None
-        root = home.state.stored.root if home is not None else None
+        root = home.state.stored.root if home is not None else caller.folder
         return await self._directory.pair((caller.name, caller.kind), target, root)
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.channels.directory import Directory
-    from sidekicks_bridge.channels.letters import Count
     from sidekicks_bridge.channels.letters import Mail as Unread
     from sidekicks_bridge.mail.callers import Caller
     from sidekicks_bridge.mail.pairs import PairVerbs
@@ -59,13 +58,13 @@ class ReadingVerbs:
     async def read(self, caller: Caller, peer: str | None, room: str | None, patience: float) -> Letters:
         """Consume the oldest message of a pair or everything of a room."""
         place, find = self._source(caller, peer, room)
-        count: Count = _all if room is not None else _one
+        count, first = (_all, None) if room is not None else (_one, 1)
 
         async def look() -> Unread | None:
             channel = find()
             if channel is None:
                 return None
-            taken = await channel.letters.take(caller.name, count, keep_of(channel, caller.kind))
+            taken = await channel.letters.take(caller.name, count, keep_of(channel, caller.kind), first)
             return taken if taken.messages else None
 
         found = await self._wait(caller, place, patience, look)
@@ -88,11 +87,11 @@ class ReadingVerbs:
         async def look() -> AnyLetter | None:
             oldest: list[tuple[str, Channel]] = []
             for channel in self._mine(caller):
-                unread = await channel.letters.unread(caller.name, keep_of(channel, caller.kind))
+                unread = await channel.letters.unread(caller.name, keep_of(channel, caller.kind), 1)
                 if unread.messages:
                     oldest.append((unread.messages[0].id, channel))
             for _, channel in sorted(oldest, key=lambda one: one[0]):
-                taken = await channel.letters.take(caller.name, _one, keep_of(channel, caller.kind))
+                taken = await channel.letters.take(caller.name, _one, keep_of(channel, caller.kind), 1)
                 if taken.messages:
                     peer, room = self._named(channel, caller)
                     return AnyLetter(peer=peer, room=room, message=letter(taken.messages[0]), dropped=taken.dropped)

@@ -29,20 +29,24 @@ _SAVE_EVERY = timedelta(minutes=1)
 
 
 class Peer(msgspec.Struct, kw_only=True):
-    """A registered peer. ``gone``: its lease ran out and it was taken out of its rooms."""
+    """A registered peer. ``gone``: its lease ran out and it was taken out of its rooms.
+
+    ``folder``: where it registered, and where agents work that it writes to.
+    """
 
     name: str
     key: str
     registered_at: str
     expires_at: str
     gone: bool = False
+    folder: str | None = None
 
 
 def seconds(time: str) -> float:
     """An RFC 3339 time as seconds since 1970. Raises ValueError."""
     parsed = datetime.fromisoformat(time)
-    if parsed.tzinfo is None:
-        raise ValueError("a time without its zone")
+    if parsed.tzinfo is None or time[10:11] != "T":  # Python takes any character there, a line's end too
+        raise ValueError("a time without its zone, or without the T")
     return parsed.timestamp()
 
 
@@ -100,7 +104,7 @@ class Registry:
                 {"name": name},
             )
 
-    async def register(self, name: str, key: str) -> Peer:
+    async def register(self, name: str, key: str, folder: str | None = None) -> Peer:
         """Begin (or, with the same key, go on with) a registration; `check_name` comes first."""
         now = self._clock.now()
         known = self.known(name)
@@ -110,6 +114,7 @@ class Registry:
             key=key,
             registered_at=same.registered_at if same else now,
             expires_at=self._lease(),
+            folder=folder or (same.folder if same else None),
         )
         await self._save(peer)
         self._peers[fold(name)] = peer

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def body_of(message: Message) -> str:
-    """What a message says: its text, else what became of it, in brackets."""
+    """What a message says: its text, and what went wrong in brackets; without a text, what became of it."""
     text = text_of(message.parts)
-    if text.strip():
-        return text
     error = message.turn.error if message.turn is not None else None
+    if text.strip():
+        return text if error is None else f"{text}\n[{error.message}]"
     notices = [part.text for part in message.parts if isinstance(part, NoticePart)]
     return f"[{error.message if error is not None else ' '.join(notices) or 'no text'}]"
 
@@ -27,7 +27,8 @@ def body_of(message: Message) -> str:
 def letter(message: Message) -> Letter:
     """A message as mail shows it."""
     author = message.author.name or message.author.kind
-    return Letter(seq=message.seq or 0, author=author, at=message.created_at, body=body_of(message))
+    failed = message.turn is not None and message.turn.stop_reason == "failed"
+    return Letter(seq=message.seq or 0, author=author, at=message.created_at, body=body_of(message), failed=failed)
 
 
 def letters(mail: Mail) -> Letters:

@@ -12,7 +12,7 @@ import anyio
 import msgspec
 
 from sidekicks_bridge.agents.contract import ToolCallUpdate
-from sidekicks_bridge.channels.letters import Letter
+from sidekicks_bridge.channels.letters import Letter, hops_of
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.protocol.parts import PermissionOption
@@ -90,7 +90,7 @@ class Waking:
 
     async def write(self, caller: Caller, channel: Channel, text: str, agents: list[str]) -> tuple[Message, list[str]]:
         """Write what ``caller`` says, and wake these agents if it may still wake anybody; notes for the sender."""
-        cause, hops = self._cause(caller)
+        cause, hops = self._cause(caller, channel)
         limit = self._env.config().limits.max_hops
         wakes, notice, notes = agents, None, []
         if agents and hops > limit:
@@ -106,15 +106,18 @@ class Waking:
             message = await channel.letters.write(Letter(author, text, origin, wakes, notice))
         return message, notes
 
-    def _cause(self, caller: Caller) -> tuple[str | None, int]:
-        """The message an agent was prompted with when it wrote, and how far from a person that makes its letter."""
-        if caller.kind == "peer" or caller.channel_id is None:
-            return None, 0
-        channel = self._directory.find(caller.channel_id)
+    def _cause(self, caller: Caller, to: Channel) -> tuple[str | None, int]:
+        """The message because of which somebody writes, and how far from a person that makes the letter.
+
+        An agent's is that of its turn. A peer may be a person, or not: it is taken to answer what agents have written
+        to it since it last wrote.
+        """
+        if caller.kind == "peer":
+            read = to.state.prompted.get(caller.name)
+            return (None, 0) if read is None else (read.id, 1 + hops_of(read))
+        channel = self._directory.find(caller.channel_id) if caller.channel_id is not None else None
         message = channel.state.prompted.get(caller.name) if channel is not None else None
-        if message is None:
-            return None, 1
-        return message.id, 1 + (message.mail.hops if message.mail is not None else 0)
+        return (None, 1) if message is None else (message.id, 1 + hops_of(message))
 
     # ── what the user allows ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -17,7 +17,8 @@ class MailAuth(Wire, kw_only=True):
     """Who asks. ``signature``: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
 
     ``params`` are the request's without ``auth``, fields that equal their default left out, keys sorted, no blanks,
-    everything beyond ASCII escaped. ``time`` is RFC 3339 UTC; ``nonce`` is never used twice.
+    everything beyond ASCII escaped. ``time`` is RFC 3339 UTC; ``nonce`` is never used twice: 1 to 128 printable
+    characters of ASCII.
     """
 
     name: str
@@ -54,9 +55,13 @@ class MailRequest(Wire, kw_only=True):
 
 
 class RegisterPeer(MailRequest, kw_only=True):
-    """Register the name in ``auth``, signed with the private half of ``key`` (hex Ed25519)."""
+    """Register the name in ``auth``, signed with the private half of ``key`` (hex Ed25519).
+
+    ``folder`` (absolute): where agents work that the peer writes to, as far as nothing else says so.
+    """
 
     key: str
+    folder: str | None = None
 
 
 class Lease(Wire, kw_only=True):
@@ -91,12 +96,13 @@ class AskPeer(MailRequest, kw_only=True):
 
 
 class Letter(Wire, kw_only=True):
-    """A message as mail shows it. ``author``: a participant's name, or `user`."""
+    """A message as mail shows it. ``author``: a participant's name, or `user`. ``failed``: it could not answer."""
 
     seq: Integer
     author: str
     at: str
     body: str
+    failed: bool = False
 
 
 class Answered(Wire, kw_only=True):

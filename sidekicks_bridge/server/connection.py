@@ -166,8 +166,8 @@ class Connection:
         self.attached_at = bridge.clock.now()
         bridge.clients.attach(self)
         if self.plain:  # others ask for the state
-            for permission in bridge.open_permissions():
-                self._dialogs.notify(permission)
+            for question in bridge.open_questions():
+                self._dialogs.notify(question)
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
@@ -246,7 +246,7 @@ class Connection:
     # ── what goes out (Client) ───────────────────────────────────────────────────────────────────────────────────
 
     def notify(self, event: Wire) -> bool:
-        """Queue an event; a plain LSP client gets permission questions as dialogs and nothing else."""
+        """Queue an event; a plain LSP client gets what agents ask as dialogs and nothing else."""
         if self.plain:
             self._dialogs.notify(event)
             return True
@@ -255,6 +255,10 @@ class Connection:
             _log.warning("client %s does not read; it is given up", self.id)
             self.ended.set()
         return fits
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification of LSP's own."""
+        self.outbox.put_frame(frame(encode({"jsonrpc": "2.0", "method": method, "params": params})))
 
     async def read_document(self, path: str) -> str | None:
         """The unsaved text of a buffer, or None."""
@@ -271,9 +275,7 @@ class Connection:
         try:
             await event.wait()
         except anyio.get_cancelled_exc_class():
-            self.outbox.put_frame(
-                frame(encode({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}))
-            )
+            self.tell("$/cancelRequest", {"id": request_id})
             raise
         finally:
             self._asked.pop(request_id, None)

@@ -12,6 +12,7 @@ from lsprotocol import types as lsp
 from sidekicks_bridge.bridge.message_requests import MessageRequests, completion_items
 from sidekicks_bridge.channels.prepare import prepare
 from sidekicks_bridge.names import fold
+from sidekicks_bridge.paths import same_folder
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -72,7 +73,8 @@ class Documents:
             if channel.state.stored.agent is not None and fold(channel.state.stored.agent) == fold(slug[1:])
         ]
         folder = self._connection.folder
-        return next((channel for channel in here if channel.state.stored.root == folder), here[0] if here else None)
+        fitting = (channel for channel in here if same_folder(channel.state.stored.root, folder))
+        return next(fitting, here[0] if here else None)
 
     def complete(self, params: lsp.CompletionParams) -> dict[str, Any]:
         """`@` and `/` in a composer; `@` alone in an ordinary buffer. A CompletionList as it goes over the wire.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sidekicks_bridge.agents import translate
 from sidekicks_bridge.agents.contract import ToolCallUpdate
-from sidekicks_bridge.agents.terminal_text import TerminalText
+from sidekicks_bridge.agents.terminal_text import MAX_CHARACTERS, TerminalText
 from sidekicks_bridge.agents.transport import TolerantTransport, mend_response, salvage
 from sidekicks_bridge.protocol.base import encode
 from sidekicks_bridge.protocol.parts import TextContent
@@ -236,6 +236,14 @@ def test_terminal_text_costs_what_it_is_long() -> None:
     )
     assert end == ToolCallUpdate("t", status="completed", content=[TextContent(text=line * 10_000)])
     assert len(told) < 16 * 1024 / len(line) + 10
+
+
+def test_terminal_text_is_bounded() -> None:
+    terminal, piece = TerminalText(), "ü" * (1 << 20)
+    output = {"terminal_output": {"terminal_id": "t", "data": piece}}
+    told = [terminal.merge(ToolCallUpdate("t"), output) for _ in range(20)]
+    whole = [call.content for call in told if call is not None][-1]
+    assert whole == [TextContent(text="ü" * MAX_CHARACTERS)]
 
 
 @pytest.mark.parametrize(

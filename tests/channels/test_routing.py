@@ -135,6 +135,21 @@ def test_else_nobody_and_the_channel_says_so(room: Room, sentence: str) -> None:
         assert route.problem.text == sentence
 
 
+@pytest.mark.parametrize("text", ["@zoe is it safe?", " **@zoe** hi", "@zoe"])
+def test_a_message_that_begins_with_an_unknown_name_says_that_it_is_text(text: str) -> None:
+    route = Room(last="bob").route(text)
+    assert (told(route), notes(route)) == (["bob"], ["unknownAgent"])
+    assert route.notes[0].text == "No agent is named @zoe: it is read as text."
+    nobody = Room().route(text).problem
+    assert nobody is not None
+    assert nobody.text == "No agent is named @zoe. Mention who should answer: @alice, @bob."
+
+
+@pytest.mark.parametrize("text", ["ask @zoe", "@zoe and @bob", "@types/node", "`@zoe` is", "mail@zoe.org"])
+def test_elsewhere_an_unknown_name_needs_no_word(text: str) -> None:
+    assert notes(Room(last="bob").route(text)) == []
+
+
 def test_all_in_an_empty_channel_is_nobody() -> None:
     assert problem(Room(members=[]).route("@all hi")) == ("nobody", None)
 

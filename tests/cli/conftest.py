@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sidekicks_bridge import lock, paths
 from tests.cli.terminal import Terminal, with_peer
 
 if TYPE_CHECKING:
@@ -44,6 +46,13 @@ class Desk:
         terminal.wait_for("F1 keys")
         return terminal
 
+    def stop_bridges(self) -> None:
+        """End the hubs that were started on demand: they would live for another minute, beside the next tests."""
+        for path in (self.folder.parent / "config" / "sidekicks" / "data").glob(f"*/{paths.LOCK_NAME}"):
+            owner = lock.holder(path)
+            if owner is not None and owner.pid:
+                os.kill(owner.pid, signal.SIGTERM)
+
     def sidekicks(self, *arguments: str) -> list[str]:
         """The command line of the real `sidekicks`, with the real bridge."""
         return [sys.executable, "-m", "sidekicks_bridge", *arguments]
@@ -57,3 +66,4 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     finally:
         for terminal in desk.terminals:
             terminal.close()
+        desk.stop_bridges()

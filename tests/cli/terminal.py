@@ -33,7 +33,7 @@ KEYS = {
     "pageup": "\x1b[5~",
     "f1": "\x1bOP",
     "f2": "\x1bOQ",
-    **{f"ctrl-{letter}": chr(ord(letter) - 96) for letter in "cdgjlnoqt"},
+    **{f"ctrl-{letter}": chr(ord(letter) - 96) for letter in "cdfgjlnoqt"},
 }
 
 

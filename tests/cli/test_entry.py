@@ -72,12 +72,13 @@ def test_a_standard_stream_that_is_closed_is_taken_for_nothing(tmp_path: Path, l
 
 
 def test_a_user_without_a_home_folder_is_told_what_to_set(tmp_path: Path) -> None:
-    """A container's user may stand in no list of users; `~` then leads nowhere."""
+    """A container's user may stand in no list of users."""
     line = (
-        "import os.path, sys; from sidekicks_bridge.__main__ import main\n"
-        "os.path.expanduser = lambda path: path; sys.exit(main(['status']))"
+        "import pwd, sys; from sidekicks_bridge.__main__ import main\n"
+        "def unknown(_): raise KeyError\n"
+        "pwd.getpwuid = unknown; sys.exit(main(['status']))"
     )
-    env = {key: value for key, value in os.environ.items() if key != "XDG_CONFIG_HOME"}
+    env = {key: value for key, value in os.environ.items() if key not in ("XDG_CONFIG_HOME", "HOME")}
     ended = subprocess.run(
         [sys.executable, "-c", line],
         env={**env, "PYTHONPATH": str(REPOSITORY)},

@@ -36,6 +36,9 @@ async def test_a_form_reaches_every_client_and_the_first_answer_counts(tmp_path:
         message = await client.until(posted("alice"))
         assert text_of(message) == 'elicit form: {"action": "accept", "content": {"name": "zoe", "count": 2}}\n'
         assert client.of("elicitation/resolved")[0]["outcome"] == "accepted"
+        (trace,) = [part["text"] for part in message["parts"] if part["type"] == "notice"]
+        assert trace == "@alice asked for Name, Count, Ratio, Sure?, Colour: Who (done)"
+        assert "zoe" not in trace, "what was filled in is nobody's business later"
 
 
 async def test_a_cancelled_turn_takes_its_form_away(tmp_path: Path) -> None:
@@ -48,7 +51,9 @@ async def test_a_cancelled_turn_takes_its_form_away(tmp_path: Path) -> None:
         await room.cancel()
         resolved = await client.until(happened("elicitation/resolved"))
         assert resolved["outcome"] == "cancelled"
-        await client.until(posted("alice", stop="cancelled"))
+        message = await client.until(posted("alice", stop="cancelled"))
+        notices = [part["text"] for part in message["parts"] if part.get("code") == "elicitation"]
+        assert notices == ["@alice asked to open https://example.com/sign-in?code=1: Go (not answered)"]
         assert (await client.state()).get("elicitations", []) == []
 
 
@@ -82,3 +87,16 @@ async def test_a_session_that_is_gone_is_said(tmp_path: Path) -> None:
         await room.ask("hello", by="alice")
         told = await client.until(posted("system", late=True))
         assert told["parts"][0]["text"] == "@alice could not go on with the session you picked; this one is new."
+
+
+async def test_a_form_outside_a_turn_has_a_message_of_its_own(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("@alice !late-elicit later Who", by="alice")
+        box.gates.open("later")
+        asked = await client.until(happened("elicitation/requested"))
+        await client.request("elicitation/answer", requestId=asked["requestId"], action="decline")
+        message = await client.until(posted("alice", late=True))
+        assert [part["type"] for part in message["parts"]] == ["notice"]
+        assert message["parts"][0]["text"].endswith(": Who (declined)")

@@ -1,4 +1,4 @@
-"""An agent that does not know its session any more: the prompt is given once more, in another session, unnoticed."""
+"""An agent that lost its session, or ended by itself between two turns: the prompt is given once more, unnoticed."""
 
 from __future__ import annotations
 
@@ -39,3 +39,18 @@ async def test_a_session_that_is_lost_each_time_fails_the_turn(tmp_path: Path) -
         assert answer["turn"]["stopReason"] == "failed"
         assert "Session abc not found" in answer["turn"]["error"]["message"]
         assert box.prompts("alice") == ["@alice hello"] * 2, "once, and once more; then it is said"
+
+
+async def test_an_agent_that_ends_after_each_answer(tmp_path: Path) -> None:
+    """However soon the next prompt comes."""
+    box = BridgeSandbox(tmp_path, {"alice": "--caps load"})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        sent = [await room.send(f"!say {number} !leave") for number in range(4)]
+        for number, message in enumerate(sent):
+            answer = await room.answer(message, by="alice")
+            assert (text_of(answer), answer["turn"]["stopReason"]) == (str(number), "end_turn")
+        assert box.starts("alice") == 4
+        answer = await room.ask("!crash 3", by="alice")
+        assert answer["turn"]["stopReason"] == "failed"
+        assert box.starts("alice") == 5, "a crash is not tried again unasked"

@@ -282,6 +282,17 @@ async def test_a_question_outside_a_turn_waits_for_its_answer(bed: Bed) -> None:
     assert answer["turn"]["stopReason"] == "end_turn"
 
 
+async def test_a_question_outside_a_turn_ends_with_the_membership(bed: Bed) -> None:
+    room = await bed.room("alice", "bob")
+    await room.ask("@alice !say done !late-permit outside-2 background", by="alice")
+    bed.box.gates.open("outside-2")
+    asked = await bed.client.until(permission(by="alice", outside=True))
+    await room.request("channel/remove", agent="alice")
+    await bed.client.until(happened("permission/resolved", lambda params: params["requestId"] == asked["requestId"]))
+    await room.ask("@alice !say back", by="alice")
+    assert bed.box.replies("alice")[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
+
+
 async def test_a_silent_agent_is_asked_about(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""}, limits={"turnSilence": "300ms"}, permissions={"default": "reject"})
     async with box.bridge() as client:

@@ -206,6 +206,18 @@ async def test_the_folder_of_a_channel(tmp_path: Path) -> None:
     assert box.prompts("alice")[2] == room.frame([*said, "user: @alice !say three", "alice: three"], "@alice !say four")
 
 
+async def test_a_folder_that_is_gone_is_named_though_the_agent_runs(bed: Bed, tmp_path: Path) -> None:
+    room = await bed.room("alice")
+    await room.ask("!say one", by="alice")
+    made = await bed.client.request("channel/create", name="moved-away", members=["alice"], root=str(tmp_path / "gone"))
+    there = await bed.client.open_id(made["id"])
+    answer = await there.ask("!say two", by="alice")
+    assert answer["turn"]["error"]["code"] == "agentSpawnFailed"
+    assert f"the folder {tmp_path / 'gone'} does not exist" in answer["turn"]["error"]["message"]
+    (tmp_path / "gone").mkdir()
+    assert text_of(await there.ask("!say three", by="alice")) == "three"
+
+
 # ── lists, parts, search ─────────────────────────────────────────────────────────────────────────────────────────
 
 

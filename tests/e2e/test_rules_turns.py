@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sidekicks_bridge.store.contract import PutMessage
+from sidekicks_bridge.store.open import open_store
+from tests.store.make import text_message
 from tests.support import law
 from tests.support.conditions import posted, streaming
 from tests.support.room import line_of, notices, text_of
+from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.bed import Bed
 
 pytestmark = pytest.mark.anyio
@@ -270,6 +276,20 @@ async def test_context_is_cut(bed: Bed) -> None:
     cut = f"bob: ```\n  {'🦊' * 1496} […]\n  ```"
     users = f"user: @bob !say ```\\n{long}"[: 1500 + len("user: ")] + " […]"
     assert bed.box.prompts("alice")[-1] == room.frame(["user: @bob !say ok", "bob: ok", users, cut], "@alice !say ok")
+
+
+async def test_context_may_be_set_to_carry_more_than_a_channel_keeps_in_memory_otherwise(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": ""}, limits={"contextMessages": 250})
+    async with box.bridge() as client:
+        channel = (await client.channel("general"))["id"]
+    store = await open_store(box.config_path, folder=box.data)
+    said = [text_message(f"m{seq}", f"word {seq}", channel=channel, seq=seq) for seq in range(1, 231)]
+    await store.write(*map(PutMessage, said))
+    await store.close()
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("now", by="alice")
+        assert box.prompts("alice") == [room.frame([f"user: word {seq}" for seq in range(1, 231)], "now")]
 
 
 async def test_only_text_is_carried_and_attachments_by_path(bed: Bed) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.conditions import happened, streaming
+from tests.support.conditions import happened, permission, streaming
 from tests.support.room import line_of, text_of
 
 if TYPE_CHECKING:
@@ -125,3 +125,18 @@ async def test_a_cancel_in_the_moment_of_the_hand_over_loses_nothing(bed: Bed) -
     await room.ask("@alice and now?", by="alice")
     shown = "\n".join(bed.box.prompts("alice"))
     assert [word for word in words if shown.count(f"bob: {word}") != 1] == []
+
+
+async def test_an_answer_to_a_question_right_after_a_cancel_is_too_late(bed: Bed) -> None:
+    """The agent has been told that it was cancelled: nobody may believe that they have allowed anything."""
+    room = await bed.room("alice")
+    sent = await room.send("!permit it")
+    asked = await bed.client.until(permission())
+    cancelling = await bed.client.ask("turn/cancel", channelId=room.id)
+    answering = await bed.client.ask("permission/answer", requestId=asked["requestId"], optionId="allow")
+    await bed.client.result(cancelling)
+    assert await bed.client.result(answering) == {"accepted": False}
+    answer = await room.answer(sent, by="alice")
+    (outcome,) = [part["outcome"] for part in answer["parts"] if part["type"] == "permission"]
+    assert outcome == {"outcome": "cancelled"}
+    assert [reply["result"]["outcome"] for reply in bed.box.replies("alice")] == [{"outcome": "cancelled"}]

@@ -13,6 +13,7 @@ from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from tests.support.client import Client
 
@@ -148,6 +149,39 @@ async def test_an_agent_taken_out_while_it_is_waited_for(place: Place) -> None:
     assert text_of(await here.answer(held, by="bob")) == "busy"
     await saved(place, changed(box, agents=[alice, bob]))
     await there.ask("back?", by="bob")
+
+
+async def test_who_looks_for_an_agent_is_told_that_the_configuration_has_errors(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path)
+    box.write_config("agents:\n  - name: alice\n    comand: x\n")
+    async with box.stopped():
+        said = await box.sidekicks("say", "@alice", "hi")
+        assert said.returncode == 5
+        assert f"The configuration has errors: {box.config_path}:2:" in said.stderr
+        assert f"The configuration has errors: {box.config_path}:2:" in (await box.sidekicks("status")).stdout
+
+
+async def test_an_agent_whose_name_is_written_in_another_case_is_the_same(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--caps load", "bob": ""})
+    async with box.bridge() as client:
+        room, direct = await client.open("general"), await client.open("@alice")
+        await room.ask("@alice !say one", by="alice")
+        await direct.ask("!say two", by="alice")
+        box.entry("alice")["name"] = "Alice"
+        since = len(client.events)
+        box.write_config()
+        await client.until(happened("config/changed", since=since))
+        assert (await client.open("@Alice")).id == direct.id
+        room = await client.open("general")
+        assert room.members == ["Alice", "bob"]
+        (target,) = (await room.preview("and now?"))["to"]
+        assert (target["agent"], target["invited"]) == ("Alice", False)
+        assert text_of(await direct.ask("!say three", by="Alice")) == "three"
+    async with box.bridge() as client:
+        room = await client.open("general")
+        assert room.members == ["Alice", "bob"]
+        await room.ask("and now?", by="Alice")
+        assert box.prompts("alice")[-1] == "and now?"
 
 
 async def test_more_agents_may_run_at_once(place: Place) -> None:

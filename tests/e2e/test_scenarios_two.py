@@ -77,6 +77,19 @@ async def test_both_delete_a_channel_at_once(bed: Bed) -> None:
     bed.client.rooms.pop(room.id)
 
 
+async def test_an_agent_is_stopped_while_channels_come_and_go(bed: Bed) -> None:
+    made = [await bed.room("alice") for _ in range(4)]
+    asked = []
+    for number, room in enumerate(made):
+        asked.append(await bed.client.ask("agent/stop", agent="alice"))
+        asked.append(await bed.client.ask("channel/create", name=f"coming-{number}"))
+        asked.append(await bed.client.ask("channel/delete", channelId=room.id, confirm=room.channel["name"]))
+    for room in made:
+        bed.client.rooms.pop(room.id)
+    for reply in asked:
+        await bed.client.result(reply)
+
+
 async def test_the_first_may_leave(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path)
     async with box.bridge() as first:
@@ -173,3 +186,22 @@ async def test_two_folders(tmp_path: Path) -> None:
         str(box.workspace),
         str(tmp_path / "other"),
     ]
+
+
+async def test_a_folder_by_another_name_is_the_same_folder(tmp_path: Path) -> None:
+    """Shells say where one is, editors how one came there; links in the way are common (`/tmp`, a linked home)."""
+    box = BridgeSandbox(tmp_path)
+    (tmp_path / "link").symlink_to(box.workspace)
+    async with box.bridge() as client:
+        room = await client.open("general")
+        direct = await client.request("channel/direct", agent="alice")
+        await room.ask("@alice hello", by="alice")
+        async with box.bridge(root="link") as other:
+            there = await other.open("general")
+            assert "otherRoot" not in there.snapshot
+            assert (await other.request("channel/direct", agent="alice"))["id"] == direct["id"]
+            await there.request("channel/update", root=str(tmp_path / "link"))
+            assert (await there.preview("@alice and now?"))["to"][0]["fresh"] is False
+        async with box.bridge(root="link", options={"workspaceTrusted": False}) as other:
+            there = await other.open("general")
+            assert (await there.preview("@alice hello"))["problem"]["code"] == "untrusted"

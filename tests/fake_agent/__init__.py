@@ -92,6 +92,7 @@ Script
     !write PATH|TEXT                says ``write PATH: ok\n`` or the refusal
     !terminal COMMAND               create, wait, output, release
     !elicit form|url [TEXT]         says ``elicit MODE: RESULT\n``
+    !late-elicit GATE TEXT          asks with a form after the answer, when the gate opens
     !request METHOD [JSON]          any request, says ``METHOD: RESULT\n``
     !notify METHOD [JSON]           any notification
     !mcp TOOL [JSON]                calls a tool of the MCP server `sidekicks`, says ``TOOL: TEXT\n`` or
@@ -108,6 +109,7 @@ Script
     !no-answer                      the prompt is never answered
     !crash [CODE]                   lines on stderr, then the end; -9 kills itself
     !lose-session                   after the answer it does not know the session any more
+    !leave [CODE]                   ends as soon as it has answered
     !garbage                        lines that are no JSON objects
     !stderr BYTES                   noise without a newline
     !stderr-say TEXT                a line

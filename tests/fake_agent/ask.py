@@ -144,6 +144,17 @@ def late_permit(turn: Turn, argument: str) -> None:
     turn.after.append(ask)
 
 
+@directive("late-elicit")
+def late_elicit(turn: Turn, argument: str) -> None:
+    gate, _, text = argument.partition(" ")
+
+    def ask() -> None:
+        turn.agent.gates.wait(gate)
+        turn.request("elicitation/create", mode="form", message=text, requestedSchema=FORM)
+
+    turn.after.append(ask)
+
+
 @directive("read")
 def read(turn: Turn, argument: str) -> None:
     path, *numbers = argument.split("|")

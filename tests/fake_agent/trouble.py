@@ -59,6 +59,11 @@ def lose_session(turn: Turn, _nothing: str) -> None:
     turn.after.append(lose)
 
 
+@directive("leave")
+def leave(turn: Turn, code: str) -> None:
+    turn.after.append(lambda: os._exit(int(code or 0)))
+
+
 @directive("garbage")
 def garbage(turn: Turn, _nothing: str) -> None:
     turn.wire.raw(GARBAGE)

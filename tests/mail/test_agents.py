@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.mail.world import peers, said
+from tests.mail.world import PeerClient, peers, said
 from tests.server.conftest import socket_of
 from tests.support.room import text_of
 from tests.support.sandbox import BridgeSandbox
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 ON = {"agents": "on"}
+THREE = {"alice": "", "bob": "", "carol": ""}
 
 ADDRESS = "ann (not the user) now writes to you (answer directly, without your name in front):\n"
 
@@ -106,6 +107,18 @@ async def test_two_who_ask_each_other(tmp_path: Path) -> None:
         assert "ask refused: waitCircle" in text_of(answer)
 
 
+async def test_a_ring_of_asks_is_refused_where_it_would_close(tmp_path: Path) -> None:
+    """alice asks bob, who asks carol, who asks alice: both slots taken by those who wait, and nobody starves."""
+    box = BridgeSandbox(tmp_path, THREE, limits={"maxRunningAgents": 2}, messaging=ON)
+    closing = call("ask", peer="alice", message="and you?")
+    ring = call("ask", peer="bob", message=call("ask", peer="carol", message=closing))
+    async with box.bridge() as client:
+        room = await client.open("general")
+        answer = text_of(await room.ask(f"@alice {ring}", by="alice"))
+        assert answer.startswith("ask: ask: ask refused: waitCircle"), answer
+        assert len(box.prompts("carol")) == 1
+
+
 async def test_ping_pong_ends_at_the_hop_limit_and_says_so(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, limits={"maxHops": 2}, messaging=ON)
     ball = call("tell", peer="bob", message="last")
@@ -122,6 +135,27 @@ async def test_ping_pong_ends_at_the_hop_limit_and_says_so(tmp_path: Path) -> No
         assert [m["mail"]["hops"] for m in pair.snapshot["messages"] if "mail" in m] == [1, 2, 3]
         await pair.close()
     assert (len(box.prompts("bob")), len(box.prompts("alice"))) == (1, 2)
+
+
+async def test_ping_pong_with_a_peer_ends_at_the_hop_limit_too(tmp_path: Path) -> None:
+    """A peer may be a program: what it writes after an agent's letter counts as because of it."""
+    box = BridgeSandbox(tmp_path, limits={"maxHops": 2}, messaging=ON)
+    ball = call("tell", peer="ann", message="back")
+    async with box.bridge(), peers(socket_of(box), "ann") as (ann,):
+        await ann.call("tell", peer="alice", body=ball)
+        got = await _letters(ann, 2)
+        assert got == ["back", "tell: seq=2 peer=ann"]
+        assert (await ann.call("tell", peer="alice", body=ball)).get("notes") is None
+        assert (await _letters(ann, 2))[0] == "back"
+        told = await ann.call("tell", peer="alice", body=ball)
+        assert "limits.maxHops" in told["notes"][0]
+        await ann.call("tell", peer="alice", body="!say I am a person")
+        assert await _letters(ann, 1) == ["I am a person"], "written anew, it starts again"
+    assert len(box.prompts("alice")) == 3
+
+
+async def _letters(peer: PeerClient, count: int) -> list[str]:
+    return [said(await peer.call("read", peer="alice"))[0].strip() for _ in range(count)]
 
 
 def _permission(client: Client) -> dict[str, Any] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -160,6 +162,38 @@ def test_closed_while_waiting(tmp_path: Path) -> None:
     assert shell.ok("tell", "ben", "after the stop", name="ann").startswith("seq=2"), (
         "the first verb after a stop works"
     )
+    assert shell.run("stop")[0] == 0
+
+
+def test_killed_while_waiting(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.ok("register", "ann")
+    shell.ok("register", "ben")
+    waiting = shell.start("ask", "ben", "?", name="ann")
+    assert shell.ok("read-any", name="ben") == "peer=ann\n?\n"  # so it waits now
+    (lock,) = shell.box.config_home.glob("sidekicks/data/*/bridge.lock")
+    holder = read_holder(lock)
+    assert holder is not None
+    os.kill(holder.pid, signal.SIGKILL)
+    _, err = waiting.communicate(timeout=30)
+    assert (waiting.returncode, "history" in err) == (3, True)
+    assert shell.ok("tell", "ann", "still here", name="ben") == "seq=2 peer=ann\n"
+    assert shell.ok("read", "ben", name="ann") == "still here\n"
+    assert shell.run("stop")[0] == 0
+
+
+def test_a_bridge_that_ends_loses_and_doubles_no_letter(tmp_path: Path) -> None:
+    """Whoever writes while it is stopped is answered by it, or by the one that is started next."""
+    shell = Shell(tmp_path)
+    shell.ok("register", "ann")
+    shell.ok("register", "ben")
+    for around in range(2):
+        telling = [shell.start("tell", "ben", f"{around}.{number}", name="ann") for number in range(12)]
+        assert shell.run("stop")[0] == 0
+        assert [(process.communicate(timeout=60)[1], process.returncode) for process in telling] == [("", 0)] * 12
+    history = shell.ok("history", "ben", "--json", name="ann")
+    bodies = sorted(one["body"] for one in json.loads(history)["messages"])
+    assert bodies == sorted(f"{around}.{number}" for around in range(2) for number in range(12))
     assert shell.run("stop")[0] == 0
 
 

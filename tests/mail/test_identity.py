@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401  # loaded before a test hides its insides
 import pytest
 
-from sidekicks_bridge.mail.signing import PrivateKey
+from sidekicks_bridge.mail.checking import Replays
+from sidekicks_bridge.mail.signing import PrivateKey, payload
 from tests.mail.world import PeerClient, peers, said
 from tests.server.conftest import socket_of
 from tests.support.sandbox import BridgeSandbox
@@ -44,8 +45,6 @@ async def test_a_signature_is_for_one_method_and_its_parameters(ann: PeerClient,
 
 @pytest.mark.parametrize("time", ["2020-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z"])
 async def test_a_time_far_from_now(ann: PeerClient, bob: PeerClient, time: str) -> None:
-    from sidekicks_bridge.mail.signing import payload
-
     params = {"peer": bob.name}
     signature = ann.key.sign(payload("sidekicks/mail/peek", params, ann.name, time, "n"))
     auth = {"name": ann.name, "time": time, "nonce": "n", "signature": signature}
@@ -56,6 +55,38 @@ async def test_times_and_nonces_that_are_none(ann: PeerClient) -> None:
     good = ann.sign("rooms", {})
     for field, value in (("time", "yesterday"), ("time", "2026-11-30T12:00:00"), ("nonce", ""), ("nonce", "x" * 200)):
         assert await raw(ann, "rooms", {"auth": {**good["auth"], field: value}}) == "invalidParams"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("nonce", "n\nfrom: mallory", "invalidParams"),
+        ("nonce", "n\u2028", "invalidParams"),
+        ("nonce", "n" * 129, "invalidParams"),
+        ("time", "{}\n{}", "invalidParams"),
+        ("signature", "{}\n", "unauthorized"),
+        ("signature", " {}", "unauthorized"),
+    ],
+)
+async def test_nothing_signed_can_forge_a_line_of_the_transcript(
+    ann: PeerClient, bob: PeerClient, field: str, value: str, code: str
+) -> None:
+    params = ann.sign("tell", {"peer": bob.name, "body": "x"})
+    auth = params["auth"]
+    auth[field] = value.format(*auth[field].split("T")) if field == "time" else value.format(auth[field])
+    if field != "signature":
+        content = payload("sidekicks/mail/tell", {"peer": bob.name, "body": "x"}, ann.name, auth["time"], auth["nonce"])
+        auth["signature"] = ann.key.sign(content)
+    assert await raw(ann, "tell", params) == code
+
+
+def test_a_clock_that_is_set_back() -> None:
+    replays = Replays(began=1000.0)
+    assert replays.problem("key", "one", 1010.0, 1010.0) is None
+    assert replays.problem("key", "two", 400.0, 400.0) is None, "the clock was ten minutes fast"
+    assert replays.problem("key", "old", 399.0, 400.0) is not None, "what was signed before that is old"
+    assert replays.problem("key", "one", 1010.0, 400.0) is not None
+    assert replays.problem("key", "two", 400.0, 401.0) is not None
 
 
 async def test_nobody_and_others_names(ann: PeerClient, bob: PeerClient) -> None:

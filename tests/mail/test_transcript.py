@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,12 +20,12 @@ from sidekicks_bridge.store.open import memory_store
 from tests.mail.world import office
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sidekicks_bridge.mail.callers import Caller
     from sidekicks_bridge.store.contract import Store
     from tests.mail.world import Office
 
+FULL = "/dev/full" if Path("/dev/full").exists() else "/tmp"
+"""What cannot be written: a full disk where the system has one to try with, else a folder."""
 pytestmark = pytest.mark.anyio
 
 BODIES = ["plain", "---\nseq: 9\nfrom: x\n---\n", "a\u2028b\r\nc\rd\n\n", "é😀 \x00 \t", " lead and trail "]
@@ -53,7 +54,12 @@ async def findings(store: Store, folder: Path, wanted: str | None = None) -> lis
 
 
 def git(folder: Path, *words: str) -> str:
-    run = subprocess.run(["git", *words], cwd=folder / "transcript", capture_output=True, text=True, check=True)
+    """Run git on the transcript in a data folder."""
+    return run_git(folder / "transcript", *words)
+
+
+def run_git(folder: Path, *words: str) -> str:
+    run = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
     return run.stdout + run.stderr
 
 
@@ -204,6 +210,29 @@ async def test_without_git_mail_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         assert ann.name == "ann"
 
 
+async def test_a_full_disk_is_shown_and_waited_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidekicks_bridge.mail.transcript.projector.RETRY_SECONDS", 0.05)
+    store = memory_store()
+    async with office(store, folder=tmp_path) as world:
+        _, ben = await two(world)
+        await tell(world, "ann", "ben", "one")
+        await settled(world)
+        page = tmp_path / "transcript/peers/ann--ben/000002-ann.md"
+        page.symlink_to(FULL)
+        await tell(world, "ann", "ben", "two")
+        transcript = world.mail.transcript
+        assert transcript is not None
+        assert not await transcript.settled()
+        assert "No space left" in (transcript.problem or "") or "Is a directory" in (transcript.problem or "")
+        bodies = [(await world.mail.reading.read(ben, "ann", None, 0)).messages[0].body for _ in range(2)]
+        assert bodies == ["one", "two"]
+        page.unlink()
+        await transcript.settled()
+        await settled(world)
+        assert transcript.problem is None
+        assert await findings(store, tmp_path) == []
+
+
 async def test_a_deleted_channel_goes_and_purging_forgets_it(tmp_path: Path) -> None:
     store = memory_store()
     async with office(store, folder=tmp_path) as world:
@@ -274,3 +303,21 @@ async def test_the_users_own_git_takes_no_part(tmp_path: Path, monkeypatch: pyte
         await settled(world)
     monkeypatch.delenv("GIT_DIR")
     assert "Sidekicks Bridge" in git(tmp_path, "log", "--format=%an")
+
+
+async def test_a_damaged_repository_is_mended_and_none_above_is_touched(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    above.mkdir()
+    run_git(above, "init", "-q", "-b", "main")
+    data = above / "data"
+    store = memory_store()
+    async with office(store, folder=data) as world:
+        await two(world)
+        await tell(world, "ann", "ben", "one")
+        await settled(world)
+        (data / "transcript/.git/HEAD").unlink()
+        await tell(world, "ann", "ben", "two")
+        await settled(world)
+        assert await findings(store, data) == []
+        assert git(data, "log", "-1", "--format=%s") != ""
+    assert run_git(above, "ls-files") == ""

@@ -129,7 +129,7 @@ class Office:
 
     async def peer(self, name: str) -> Caller:
         """A registered peer."""
-        peer = await self.mail.register(name, PrivateKey(name.encode().ljust(32)[:32]).public)
+        peer = await self.mail.register(name, PrivateKey(name.encode().ljust(32)[:32]).public, None)
         return Caller(peer.name, "peer", None, MailOrigin())
 
 

@@ -140,6 +140,7 @@ class Desk:
         script.write_text(
             f"vim.opt.runtimepath:prepend({json.dumps(str(PLUGIN))})\n"
             "vim.opt.swapfile, vim.o.shortmess = false, vim.o.shortmess .. 'I'\n"
+            "vim.g.loaded_python3_provider = 0\n"  # looking for it takes seconds
             f"vim.g.sidekicks = vim.json.decode({json.dumps(given)})\n{init}\n",
             encoding="utf-8",
         )

@@ -276,3 +276,22 @@ def test_a_picture_is_pasted_from_the_clipboard(painter: Desk, tmp_path: Path) -
     program.write_text("#!/bin/sh\necho only text\n", encoding="utf-8")
     run(chat.editor, "paste")
     chat.editor.until(lambda: "no picture in the clipboard" in told(chat.editor), "what is missing")
+
+
+def test_another_engine_that_is_loaded_late_is_left_alone(desk: Desk) -> None:
+    """Plugin managers load engines as one begins to write."""
+    chat = desk.chat("bob")
+    chat.type("@")
+    menu(chat.editor, "@bob", "@alice", "@carol")
+    chat.editor.keys("<C-e><Esc>cc<Esc>")
+    chat.editor.lua("package.loaded['blink.cmp'] = {}")
+    chat.editor.keys("A@car")
+    below(chat, "")
+    chat.editor.until(lambda: chat.composer() == "@car", "what is typed")
+    own = """return #vim.tbl_filter(function(command) return (command.group_name or ''):find('^nvim.lsp') ~= nil end,
+                    vim.api.nvim_get_autocmds({ event = 'InsertCharPre', buffer = 0 }))"""
+    chat.editor.until(lambda: chat.editor.lua(own) == 0, "Neovim's own menu is off")
+    chat.editor.keys("<C-x><C-o>")
+    chat.editor.until(
+        lambda: chat.composer() == "@carol" or chat.editor.lua(MENU) == ["@carol"], "asked for, it is there"
+    )

@@ -97,9 +97,9 @@ def test_a_question_in_a_hidden_channel_is_announced_and_reachable(desk: Desk) -
     editor.lua("vim.g.told = ''; vim.notify = function(text) vim.g.told = text end")
     channel = editor.lua("return require('sidekicks.state').find(...).id", hidden.uri.removeprefix("sidekicks://"))
     desk.request(editor, "message/send", channelId=channel, text="@alice !permit far away ids=allow,reject")
-    editor.until(lambda: "asks in" in editor.lua("return vim.g.told"), "the announcement")
+    editor.until(lambda: "asks: far away" in editor.lua("return vim.g.told"), "the announcement")
     slug = hidden.uri.removeprefix("sidekicks://")
-    assert editor.lua("return vim.g.told") == f"Sidekicks: Alice asks in #{slug}: far away (:Sidekicks attention)"
+    assert editor.lua("return vim.g.told") == f"Sidekicks: #{slug}: Alice asks: far away (:Sidekicks attention)"
     editor.wait_for("◆ 1 elsewhere")
     assert shown.composer() == ""
     editor.lua("vim.ui.select = function(items, _, choose) choose(items[1]) end")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def test_who_speaks_and_when(chat: Chat) -> None:
     assert "🦊 Alice" in chat.lines()
     rows = chat.editor.screen.text().splitlines()
     header = next(row for row in rows if row.startswith("🦊 Alice"))
-    assert header.rstrip()[-3] == ":", "the time stands at the right edge"
+    assert re.search(r"   \d\d:\d\d( · \d+ s)?$", header), (
+        "the time stands at the right edge, after it how long it took"
+    )
     assert [group for text, group in marks(chat, "sidekicks") if text == "You" and group] == ["SidekicksUser"]
 
 
@@ -70,6 +73,21 @@ def test_thoughts_are_folded(chat: Chat) -> None:
     assert "∴ First I look." in chat.lines()
     assert "  Then I write." in chat.lines()
     assert closed_folds(chat) == ["∴ First I look."]
+
+
+def test_a_thought_that_grows_stays_folded_or_open(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !think First.\\nThen !hold more !think \\smore. !hold open !think \\sAnd more.\\nLast. !say Done.")
+    chat.heard("  Then")
+    desk.box.gates.open("more")
+    chat.heard("  Then more.")
+    assert closed_folds(chat) == ["∴ First."]
+    chat.editor.wait_for("∴ First.  ⋯ 1")
+    chat.up()
+    chat.find("∴ First.")
+    chat.editor.keys("zo")
+    desk.box.gates.open("open")
+    chat.heard("  Last.\n\nDone.")
+    assert closed_folds(chat) == []
 
 
 def test_a_tool_call_shows_status_places_and_change(desk: Desk, chat: Chat) -> None:
@@ -191,3 +209,60 @@ def test_unread_is_counted_until_it_was_seen(desk: Desk) -> None:
     chat = desk.chat(name=slug, editor=reader)
     chat.editor.wait_for("── new ──")
     reader.until(lambda: unread() == 0, "nothing unread")
+
+
+def test_what_a_turn_waits_for(desk: Desk) -> None:
+    """An agent has one channel at a time; the other one says where it is busy."""
+    busy = desk.chat("bob")
+    busy.say("@bob !hold done !say there")
+    busy.heard("bob\n")
+    chat = desk.chat("bob", editor=busy.editor)
+    chat.say("@bob and here")
+    where = busy.uri.removeprefix("sidekicks://")
+    chat.heard(f"bob is busy in #{where}")
+    chat.editor.wait_for(f"bob is next: bob is busy in #{where}")
+    desk.box.gates.open("done")
+    chat.heard("bob heard: and here")
+
+
+def test_an_agent_that_is_starting_says_so(own_desk: Desk) -> None:
+    own_desk.box.config["agents"].append(own_desk.box.agent("slow", "--slow-start begin"))
+    own_desk.box.config["channels"][0]["members"].append("slow")
+    own_desk.box.write_config()
+    chat = own_desk.chat(name="general")
+    chat.say("@slow hello")
+    chat.heard("slow is getting ready")
+    own_desk.box.gates.open("begin")
+    chat.heard("slow heard: hello")
+    chat.gone("getting ready")
+
+
+def test_the_sign_of_a_running_turn_moves_and_goes(desk: Desk, chat: Chat) -> None:
+    chat.say("@alice !say begun !hold end !say  over")
+    chat.heard("Alice is writing")
+    frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+    def shown() -> str:
+        return "".join(sign for sign in chat.editor.screen.text() if sign in frames)
+
+    first = chat.editor.until(shown, "the sign")
+    chat.editor.until(lambda: shown() not in ("", first), "it moves")
+    desk.box.gates.open("end")
+    chat.quiet()
+    chat.editor.until(lambda: shown() == "", "it is gone")
+
+
+def test_no_parser_runs_on_the_whole_transcript(chat: Chat) -> None:
+    chat.ask("@alice !say some **bold** word", "bold")
+    code = """local buf = vim.fn.bufnr(...)
+              local active = vim.treesitter.highlighter.active[buf] ~= nil
+              return { active, #vim.lsp.get_clients({ bufnr = buf }), vim.bo[buf].undolevels }"""
+    assert chat.editor.lua(code, chat.uri) == [False, 0, -1]
+
+
+def test_what_is_wrong_with_the_bridge_stands_in_the_bar(own_desk: Desk) -> None:
+    chat = own_desk.chat(name="general")
+    own_desk.box.write_config("agents: 7\n")
+    chat.editor.wait_for("configuration: 1 problem, :Sidekicks config")
+    own_desk.box.write_config()
+    chat.editor.until(lambda: "problem" not in chat.editor.screen.text(), "no problem")

@@ -161,10 +161,10 @@ scene(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       assert.equal(width, 0, "a long line widens the page");
-      const trick = "<img/src=x/onerror=document.body.dataset.hacked=2>\u202e";
+      const trick = "<img/src=x/onerror=document.body.dataset.hacked=2>";
       await s.window.say(`@alice !tool execute ${trick} !plan ${trick} !permit ${trick} !say Tricked.`);
       const card = s.chat.locator(".permission");
-      await card.locator(".card-title", { hasText: "<img/src=x" }).filter({ hasText: "‹U+202E›" }).waitFor();
+      await card.locator(".card-title", { hasText: "<img/src=x" }).waitFor();
       await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
       await card.getByRole("button", { name: "Allow" }).click();
       await answer(s.chat, "Tricked.").waitFor();

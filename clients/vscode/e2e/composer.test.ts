@@ -85,7 +85,7 @@ scene(
       await editor.locator(".view-lines").click();
       await s.window.page.keyboard.press("Control+A");
       await s.window.page.keyboard.press("Control+Alt+l");
-      await s.chat.locator(".chip", { hasText: "notes.md:1–" }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: "notes.md:1–" }).waitFor();
       await s.window.command("Sidekicks: Add File to Channel");
       await s.chat.locator(".chip", { hasText: /^notes\.md$/ }).waitFor();
       const uri = `file://${s.bed.workspace}/other.md`;
@@ -112,13 +112,13 @@ scene(
         .locator(".explorer-folders-view .monaco-list-row", { hasText: "other.md" })
         .click({ button: "right" });
       await menu("Add File to Channel").click();
-      await s.chat.locator(".chip", { hasText: /^other\.md$/ }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: /^other\.md$/ }).waitFor();
       const editor = await s.window.openFile("notes.md");
       await editor.locator(".view-lines").click();
       await page.keyboard.press("Control+A");
       await editor.locator(".view-line", { hasText: "two" }).click({ button: "right" });
       await menu("Add Selection to Channel").click();
-      await s.chat.locator(".chip", { hasText: "notes.md:1–" }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: "notes.md:1–" }).waitFor();
       for (const name of [/^Remove other\.md$/, /^Remove notes\.md/]) {
         await s.chat.getByRole("button", { name }).click();
       }
@@ -127,11 +127,11 @@ scene(
     test("attachments go without words, too", async () => {
       await s.window.openFile("notes.md");
       await s.window.command("Sidekicks: Add File to Channel");
-      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
       await s.window.openChannel("#small");
       assert.equal(await s.chat.locator(".chips .chip").count(), 0, "they went along to another channel");
       await s.window.command("Sidekicks: Add File to Channel");
-      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
       await s.chat.getByRole("button", { name: "Send (Enter)" }).click();
       await s.chat.locator(".message.by-user .chip", { hasText: "notes.md" }).waitFor();
       await s.window.openChannel("#general");

@@ -34,29 +34,46 @@ async function violations(chat: Frame): Promise<string[]> {
   });
 }
 
-scene("Looks", { agents: { alice: ["--modes", "ask,code"], bob: [] } }, (s) => {
-  for (const [theme, kind] of Object.entries(THEMES)) {
-    test(`${theme}: nothing is inaccessible`, async () => {
-      s.bed.writeSettings({ "workbench.colorTheme": theme });
-      const { chat, window } = s;
+/** Everything that an answer can hold. */
+const EVERYTHING =
+  "!think Hm !tool read Look | a.py:1 !diff a.py|a|b !plan +A;>B;C !say # T\\n\\n`x` [l](https://example.invalid) \\n\\n```python\\ndef f(): # c\\n  return 'a', 1\\n```\\n\\n| a |\\n|---|\\n| 1 |\\n\\n> q";
+const VERA = ["--auth", "env_var", "--auth-required", "new"];
+
+scene("Looks", { agents: { alice: ["--modes", "ask,code"], bob: [], vera: VERA } }, (s) => {
+  const inEachTheme = async (): Promise<void> => {
+    const { bed, chat } = s;
+    await chat.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+    await chat.locator(".composer textarea").fill("@");
+    await chat.locator(".completion").first().waitFor();
+    for (const [theme, kind] of Object.entries(THEMES)) {
+      bed.writeSettings({ "workbench.colorTheme": theme });
       await chat.locator(`body.${kind}`).waitFor();
-      await window.say(
-        "@alice !think Hm !tool read Look | a.py:1 !diff a.py|a|b !plan +A;>B;C !say # T\\n\\n`x` [l](https://example.invalid) \\n\\n```python\\ndef f(): # c\\n  return 'a', 1\\n```\\n\\n| a |\\n|---|\\n| 1 |\\n\\n> q",
-      );
-      await answer(chat, "return").waitFor();
-      await window.say("@bob !stderr-say why !crash 2");
-      await chat.locator(".error").last().waitFor();
-      await window.say("@alice !permit-diff a.py|one|two !say ok");
-      await chat.locator(".permission [data-option]:not([aria-disabled])").first().waitFor();
-      await chat.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
-      await chat.locator(".composer textarea").fill("@");
-      await chat.locator(".completion").first().waitFor();
-      assert.deepEqual(await violations(chat), []);
-      await chat.locator(".composer textarea").fill("");
-      await chat.getByRole("button", { name: "Reject" }).click();
-      await answer(chat, "ok").waitFor();
-    });
-  }
+      assert.deepEqual(await violations(chat), [], theme);
+    }
+    await chat.locator(".composer textarea").fill("");
+  };
+
+  test("nothing is inaccessible in any theme: answers, errors, forms, signing in", async () => {
+    await s.window.say(`@alice ${EVERYTHING}`);
+    await answer(s.chat, "return").waitFor();
+    await s.window.say("@bob !stderr-say why !crash 2");
+    await s.chat.locator(".error").waitFor();
+    await s.window.say("@vera hello");
+    await s.chat.locator(".sign-ins .card").waitFor();
+    await s.window.say("@alice !elicit form More !say formed");
+    await s.chat.locator(".forms .card").waitFor();
+    await inEachTheme();
+    await s.chat.getByRole("button", { name: "Decline" }).click();
+    await answer(s.chat, "formed").waitFor();
+  });
+
+  test("nothing is inaccessible in any theme: a question for permission", async () => {
+    await s.window.say("@alice !permit-diff a.py|one|two !say permitted");
+    await s.chat.locator(".permission [data-option]:not([aria-disabled])").first().waitFor();
+    await inEachTheme();
+    await s.chat.getByRole("button", { name: "Reject" }).click();
+    await answer(s.chat, "permitted").waitFor();
+  });
 
   test("the page obeys its policy: no other script, no style of its own, no other place", async () => {
     const policy = await s.chat.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");

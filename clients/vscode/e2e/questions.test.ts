@@ -23,13 +23,20 @@ scene(
   },
   (s) => {
     test("a permission is a card that names who asks, inert at first, answered by the agent's options", async () => {
+      await s.chat.evaluate(() => {
+        const press = (_changes: unknown, observer: MutationObserver): void => {
+          const allow = document.querySelector<HTMLElement>(".permission [data-option]");
+          if (!allow) return;
+          observer.disconnect();
+          allow.click();
+        };
+        new MutationObserver(press).observe(document.body, { childList: true, subtree: true });
+      });
       await s.window.say("@alice !permit Delete_everything !permit-diff notes.md|one|ONE !say After.");
       const card = s.chat.locator(".permission");
       await card.locator(".card-who", { hasText: "Alice asks for permission" }).waitFor();
       const focused = () => s.chat.evaluate(() => document.activeElement?.closest(".permission") !== null);
       assert.equal(await focused(), false, "it took the focus");
-      await card.getByRole("button", { name: "Allow" }).click({ force: true });
-      assert.equal(await card.count(), 1, "answered in its first half second");
       await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
       await card.getByRole("button", { name: "Reject" }).click();
       await s.chat.locator(".permission .diff", { hasText: "ONE" }).waitFor();

@@ -5,8 +5,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Neovim } from "./support/neovim.ts";
-import { scene } from "./support/scene.ts";
+import { inWindow, scene } from "./support/scene.ts";
 import { answer, until } from "./support/waiting.ts";
+import type { Window } from "./support/window.ts";
 
 scene("Together with Neovim", {}, (s) => {
   let neovim: Neovim | undefined;
@@ -57,8 +58,8 @@ scene("Together with Neovim", {}, (s) => {
     const elsewhere = join(s.bed.folder, "elsewhere");
     mkdirSync(elsewhere);
     s.bed.writeSettings(undefined, elsewhere);
-    const window = await s.open({ folder: elsewhere });
-    try {
+    await s.chat.locator(".composer textarea").blur();
+    const work = async (window: Window): Promise<void> => {
       const chat = await window.chat();
       const banner = chat.locator(".banner.other-root", { hasText: s.bed.workspace });
       await banner.waitFor();
@@ -74,9 +75,8 @@ scene("Together with Neovim", {}, (s) => {
       await chat.locator("body[data-channel='#elsewhere']").waitFor();
       await window.say("@alice in the new one");
       await answer(chat, "alice heard: in the new one").waitFor();
-    } finally {
-      await window.close();
-    }
+    };
+    await inWindow(s.bed, work, { folder: elsewhere });
   });
 
   test("when the owner is killed both come back and go on", async () => {

@@ -45,7 +45,7 @@ scene(
       await s.chat.locator(".message", { hasText: "hello you" }).first().waitFor();
       s.bed.openGate("away");
       const label = () =>
-        pages().locator('.monaco-list-row[aria-label^="#general"]').getAttribute("aria-label");
+        pages().locator('.auxiliarybar .monaco-list-row[aria-label^="#general"]').getAttribute("aria-label");
       await until(label, (text) => text?.startsWith("#general, 1 unread") ?? false);
       await s.window.openChannel("#general");
       await until(label, (text) => !text?.includes("unread"));
@@ -101,12 +101,15 @@ scene(
 
     test("a channel is exported to a file", async () => {
       await s.window.openChannel("#general");
+      await s.window.say("@bob !say For_export.");
+      await answer(s.chat, "For_export.").waitFor();
+
       await s.window.command("Sidekicks: Export Channel…");
       const target = join(s.bed.workspace, "general.md");
       await s.window.enter(target);
       await until(
         () => existsSync(target) && readFileSync(target, "utf8"),
-        (text) => text !== false && text.includes("Logged."),
+        (text) => text !== false && text.includes("For_export."),
       );
     });
 
@@ -253,8 +256,8 @@ scene(
       await s.window.openChannel("#general");
       await s.window.command("Sidekicks: Change Channel Description…");
       await s.window.enter("What all should know");
-      await s.window.row("general").hover();
-      await pages().locator(".monaco-hover", { hasText: "What all should know" }).waitFor();
+      await s.window.command("Sidekicks: Open Channel…");
+      await s.window.pick("What all should know").click();
       await s.window.command("Sidekicks: Restart Agent…");
       await s.window.pick("Bob").click();
       await s.window.row(/Bob.*ready/).waitFor();
@@ -264,7 +267,7 @@ scene(
       await pages().keyboard.press("Alt+ArrowDown");
       await s.window.shown("#general");
       await s.window.command("Sidekicks: Add Open Editors to Channel");
-      await s.chat.locator(".chip", { hasText: "notes.md" }).waitFor();
+      await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
       await s.chat.getByRole("button", { name: /^Remove notes\.md$/ }).click();
       await s.window.command("Sidekicks: Install the Bridge…");
       await pages()
@@ -288,6 +291,7 @@ scene(
         () => pages().evaluate(() => document.hasFocus()),
         (focused) => !focused,
       );
+      await pages().evaluate(() => window.dispatchEvent(new FocusEvent("blur"))); // the emulation sends none
       s.bed.openGate("meanwhile");
       await answer(s.chat, "Long_done.").waitFor();
       const notice = await s.window.notification("@alice has answered in #general.");

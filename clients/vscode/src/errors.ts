@@ -2,12 +2,8 @@
 import * as vscode from "vscode";
 import { ResponseError } from "vscode-languageclient/node";
 import { NotFound } from "./discovery.ts";
+import { sentence } from "./plain.ts";
 import type { ErrorCode, ErrorData } from "./protocol.gen.ts";
-
-/** The sentence of an error. */
-export function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** The code of an error that the bridge answered. */
 export function codeOf(error: unknown): ErrorCode | undefined {
@@ -54,7 +50,7 @@ export async function reportNoBridge(error: Error): Promise<void> {
         );
   const chosen = await vscode.window.showErrorMessage(text, settings, log, missing ? install : again);
   if (chosen === settings) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "sidekicks.bridge");
+    await vscode.commands.executeCommand("sidekicks.bridge.settings");
   } else if (chosen === log) await vscode.commands.executeCommand("sidekicks.bridge.log");
   else if (chosen === install) await vscode.commands.executeCommand("sidekicks.bridge.install");
   else if (chosen === again) await vscode.commands.executeCommand("sidekicks.bridge.restart");

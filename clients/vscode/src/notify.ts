@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import type { App } from "./app.ts";
 import { attempt, reportNoBridge } from "./errors.ts";
 import { titleOf } from "./overview.ts";
+import { commandOf } from "./plain.ts";
 import type { Message, Permission } from "./protocol.gen.ts";
 
 export function notifications(app: App): vscode.Disposable {
@@ -127,11 +128,9 @@ async function offer(app: App, text: string, channelId = ""): Promise<void> {
 
 /** What is asked, with the command or the files it is about. */
 function describe({ toolCall }: Permission): string {
-  const input = toolCall.input as { command?: unknown } | undefined;
-  const given = input?.command;
-  const command = Array.isArray(given) ? given.join(" ") : typeof given === "string" ? given : undefined;
   const about =
-    command ?? toolCall.locations.map(({ path }) => vscode.workspace.asRelativePath(path)).join(", ");
+    commandOf(toolCall.input) ??
+    toolCall.locations.map(({ path }) => vscode.workspace.asRelativePath(path)).join(", ");
   return about === "" || toolCall.title.includes(about) ? toolCall.title : `${toolCall.title} (${about})`;
 }
 

@@ -2,7 +2,7 @@
  * Everything that is not inside a conversation: agents, channels, open questions, what waits. A pure reducer over the
  * bridge's events to all clients; knows nothing of VS Code.
  */
-import type { Channel, Elicitation, Event, State } from "./protocol.gen.ts";
+import type { AttentionItem, Channel, Elicitation, Event, State } from "./protocol.gen.ts";
 import { withSession } from "./reducer.ts";
 
 export interface Overview extends State {
@@ -17,6 +17,14 @@ export const EMPTY: Overview = {
   storage: { persistent: true },
   config: { path: "", problems: [] },
   attention: 0,
+};
+
+/** The codicon of each kind of thing that waits. */
+export const ATTENTION_ICONS: Record<AttentionItem["kind"], string> = {
+  permission: "shield",
+  error: "error",
+  unread: "circle-filled",
+  queued: "clock",
 };
 
 /** The overview after `event`; the same object when the event does not concern it. */

@@ -963,7 +963,8 @@ export type ParticipantKind =
  * Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
  *
  * `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
- * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+ * everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable
+ * characters of ASCII.
  */
 export interface MailAuth {
   name: string;
@@ -998,11 +999,16 @@ export interface MailRequest {
   token?: string;
 }
 
-/** Register the name in `auth`, signed with the private half of `key` (hex Ed25519). */
+/**
+ * Register the name in `auth`, signed with the private half of `key` (hex Ed25519).
+ *
+ * `folder` (absolute): where agents work that the peer writes to, as far as nothing else says so.
+ */
 export interface RegisterPeer {
   auth?: MailAuth;
   token?: string;
   key: string;
+  folder?: string;
 }
 
 /** A registration and when it ends unless a signed request renews it. */
@@ -1036,12 +1042,13 @@ export interface AskPeer {
   timeout?: number;
 }
 
-/** A message as mail shows it. `author`: a participant's name, or `user`. */
+/** A message as mail shows it. `author`: a participant's name, or `user`. `failed`: it could not answer. */
 export interface Letter {
   seq: number;
   author: string;
   at: string;
   body: string;
+  failed?: boolean;
 }
 
 /** The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none. */

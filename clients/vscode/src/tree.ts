@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Bridge } from "./bridge.ts";
 import type { OverviewStore } from "./overview-store.ts";
-import { slugOf, titleOf } from "./overview.ts";
+import { ATTENTION_ICONS, slugOf, titleOf } from "./overview.ts";
 import type { Agent, AttentionItem, Channel } from "./protocol.gen.ts";
 
 type Section = { kind: "section"; id: "attention" | "channels" | "direct" | "mail" | "agents" };
@@ -138,9 +138,8 @@ function sectionItem(id: Section["id"]): vscode.TreeItem {
 }
 
 function attentionItem(attention: AttentionItem): vscode.TreeItem {
-  const icons = { permission: "shield", error: "error", unread: "circle-filled", queued: "clock" };
   const item = new vscode.TreeItem(attention.text);
-  item.iconPath = new vscode.ThemeIcon(icons[attention.kind]);
+  item.iconPath = new vscode.ThemeIcon(ATTENTION_ICONS[attention.kind]);
   item.tooltip = attention.text;
   item.contextValue = "attention";
   item.command = open(attention.channelId);

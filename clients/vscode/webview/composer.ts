@@ -3,6 +3,7 @@
  * lost: a refused message comes back, a draft is kept with the channel.
  */
 import { titleOf } from "../src/overview.ts";
+import { sentence } from "../src/plain.ts";
 import type { Agent, Attachment, Channel, Message, Route } from "../src/protocol.gen.ts";
 import { Attachments, takeIn } from "./attachments.ts";
 import { Completion } from "./completion.ts";
@@ -102,7 +103,8 @@ export class Composer {
 
   /** Another client wrote here: show it, unless something is being written. */
   draftChanged({ channelId, text }: { channelId: string; text: string }): void {
-    const mine = document.activeElement === this.field || this.#timers.draft !== undefined;
+    const here = document.hasFocus() && document.activeElement === this.field;
+    const mine = here || this.#timers.draft !== undefined;
     if (channelId !== this.#channelId || mine) return;
     drafts.set(channelId, text);
     this.#setText(text);
@@ -130,7 +132,7 @@ export class Composer {
   }
 
   fail(error: unknown): void {
-    this.#showError(error instanceof Error ? error.message : String(error));
+    this.#showError(sentence(error));
   }
 
   #edited(): void {

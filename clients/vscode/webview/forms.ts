@@ -2,6 +2,7 @@
  * What agents ask the user for: forms and pages to visit, as cards in the order they came, one at a time. What was
  * filled in stays while the card does; nothing is sent but by its button.
  */
+import { sentence } from "../src/plain.ts";
 import type { Agent, Elicitation, FormField } from "../src/protocol.gen.ts";
 import { button, h, icon } from "./dom.ts";
 import { post, request } from "./host.ts";
@@ -28,18 +29,18 @@ export class FormCards {
 
   #card(asked: Elicitation, agents: Agent[]): HTMLElement {
     const title = agents.find(({ name }) => name === asked.agent)?.title ?? asked.agent;
-    const sentence = t("{0} asks you", visible(title));
-    this.#say(`${sentence}: ${asked.message}`);
+    const asks = t("{0} asks you", visible(title));
+    this.#say(`${asks}: ${asked.message}`);
     const refused = h("div.card-error", { role: "alert" });
     const answer = (action: Action, content = {}): void => {
       request("sidekicks/elicitation/answer", { requestId: asked.requestId, action, content }).catch(
-        (error: unknown) => (refused.textContent = error instanceof Error ? error.message : String(error)),
+        (error: unknown) => (refused.textContent = sentence(error)),
       );
     };
     return h(
       "section.card",
-      { "aria-label": sentence },
-      h("div.card-head", {}, icon("question"), h("span.card-who", {}, sentence)),
+      { "aria-label": asks },
+      h("div.card-head", {}, icon("question"), h("span.card-who", {}, asks)),
       h("div.card-title", {}, visible(asked.message)),
       asked.mode === "url" ? page(asked.url ?? "", answer) : form(asked.fields ?? [], answer),
       refused,
@@ -116,7 +117,7 @@ function typed(field: FormField): Input {
     step: field.kind === "integer" ? 1 : number ? "any" : undefined,
     minlength: field.minLength,
     maxlength: field.maxLength,
-    value: plain(field.default),
+    value: typedText(field.default),
   });
   const value = (): unknown =>
     control.value === "" ? undefined : number ? control.valueAsNumber : control.value;
@@ -135,7 +136,7 @@ function oneOf(field: FormField): Input {
   const choices = (field.choices ?? []).map(({ value, title }) => h("option", { value }, visible(title)));
   const none = h("option", { value: "" }, field.required === true ? t("Choose…") : t("Leave out"));
   const control = h("select", { required: field.required === true }, none, ...choices);
-  control.value = plain(field.default);
+  control.value = typedText(field.default);
   return { element: labelled(field, control), value: () => control.value || undefined };
 }
 
@@ -155,6 +156,6 @@ function someOf(field: FormField): Input {
   return { element, value };
 }
 
-function plain(value: unknown): string {
+function typedText(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

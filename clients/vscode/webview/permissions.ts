@@ -2,12 +2,13 @@
  * Permission questions: cards in the order they came, one at a time. Nothing is chosen beforehand, a card takes no
  * answer in its first half second, and Escape is no.
  */
+import { commandOf, plain } from "../src/plain.ts";
 import type { Agent, Permission } from "../src/protocol.gen.ts";
 import { button, h, icon } from "./dom.ts";
 import { post, request } from "./host.ts";
 import { t } from "./l10n.ts";
 import { visible } from "./safe.ts";
-import { commandOf, diffElement, locationLink, output, plain } from "./tool.ts";
+import { diffElement, locationLink, output } from "./tool.ts";
 
 const INERT_MILLISECONDS = 500;
 

@@ -1,4 +1,5 @@
 /** A tool call: one line with its status, and folded below it what went in and came out. */
+import { commandOf, plain } from "../src/plain.ts";
 import type { DiffContent, Location, ToolCallPart, ToolContent } from "../src/protocol.gen.ts";
 import { change } from "./changes.ts";
 import { button, h, icon } from "./dom.ts";
@@ -132,13 +133,6 @@ export function counts(added: number, removed: number): HTMLElement {
   return h("span.counts", {}, h("span.plus", {}, `+${added}`), " ", h("span.minus", {}, `−${removed}`));
 }
 
-/** The command line in a tool's input, as agents spell it. */
-export function commandOf(input: unknown): string | undefined {
-  const command = (input as { command?: unknown } | null | undefined)?.command;
-  if (typeof command === "string") return command;
-  return Array.isArray(command) ? command.map(String).join(" ") : undefined;
-}
-
 export function output(text: string, label: string): HTMLElement {
   const cut = text.length > OUTPUT_AT_MOST;
   const shown = visible(cut ? text.slice(0, OUTPUT_AT_MOST) : text);
@@ -146,10 +140,6 @@ export function output(text: string, label: string): HTMLElement {
   if (!cut) return pre;
   const show = (): void => post({ type: "showText", title: label, text });
   return h("div", {}, pre, button(t("Show all of it"), show, "link"));
-}
-
-export function plain(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
 /** Whether an input is worth showing: more than nothing. */

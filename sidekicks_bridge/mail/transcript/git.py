@@ -1,6 +1,7 @@
 """The git program on the transcript's repository: blocking calls, for a worker thread. Decides nothing.
 
-Nothing of the user's own git takes part: no hooks, no signing, no global configuration.
+Nothing of the user's own git takes part: no hooks, no signing, no global configuration; and no repository in a folder
+above, should this one be damaged.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class Repository:
         )
 
     def make(self) -> None:
-        """Make the repository if it is missing. Raises GitFailed, OSError."""
+        """Make the repository if it is missing, or what is missing of it. Raises GitFailed, OSError."""
         private_folder(self.folder)
-        if not (self.folder / ".git").is_dir():
+        if not (self.folder / ".git" / "HEAD").is_file():
             self._git("init", "-q", "-b", "main")
 
     def commit(self, paths: Sequence[str], message: str) -> None:
@@ -97,7 +98,7 @@ class Repository:
                 command,
                 input=given,
                 cwd=self.folder,
-                env=_environment(),
+                env={**_environment(), "GIT_DIR": str(self.folder / ".git"), "GIT_WORK_TREE": str(self.folder)},
                 capture_output=True,
                 timeout=GIT_SECONDS,
                 check=False,

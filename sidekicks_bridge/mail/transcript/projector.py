@@ -64,6 +64,7 @@ class Projector:
         self._working = False
         self._anew = False
         self._commits = 0
+        self._life = anyio.CancelScope()
 
     async def load(self) -> None:
         """Read how far everything is; what is not in the transcript yet waits from now on."""
@@ -102,7 +103,15 @@ class Projector:
             raise SidekicksError("storeUnavailable", self.problem or "The transcript cannot be written now.")
 
     async def run(self) -> None:
-        """Project what waits; runs until cancelled."""
+        """Project what waits; runs until `stop`, or cancelled."""
+        with self._life:
+            await self._run()
+
+    def stop(self) -> None:
+        """The bridge ends: what is not committed is projected at the next start."""
+        self._life.cancel()
+
+    async def _run(self) -> None:
         while True:
             if not self._waiting:
                 self._arrived = anyio.Event()
@@ -144,8 +153,7 @@ class Projector:
         wanted = {channel_id: share for channel_id, share in shares.items() if share is not None}
         await anyio.to_thread.run_sync(commit, self.repository, list(wanted.values()), self._keys)
         self._commits += 1
-        for channel_id, share in wanted.items():
-            await self._note(channel_id, share)
+        await self._env.journal.keep(*[self._note(channel_id, share) for channel_id, share in wanted.items()])
 
     def _prepare(self) -> bool:
         """In the worker: see to it that there is a repository; whether what was committed is in it."""
@@ -170,15 +178,14 @@ class Projector:
         former = state.folder if state is not None and state.folder != folder else None
         return Share(folder, stored, former, page.messages, list(channel.state.members))
 
-    async def _note(self, channel_id: str, share: Share) -> None:
+    def _note(self, channel_id: str, share: Share) -> PutValue:
         """Remember what is committed."""
         before = self._states.pop(channel_id, None)
         if share.channel is None:
-            await self._env.journal.keep(PutValue(PREFIX + channel_id, None))
-            return
+            return PutValue(PREFIX + channel_id, None)
         upto = (share.messages[-1].seq or 0) if share.messages else before.upto if before is not None else 0
         self._states[channel_id] = Projected(share.folder, upto)
-        await self._env.journal.keep(PutValue(PREFIX + channel_id, msgspec.to_builtins(self._states[channel_id])))
+        return PutValue(PREFIX + channel_id, msgspec.to_builtins(self._states[channel_id]))
 
     async def _tidy(self) -> None:
         if self._commits >= TIDY_AFTER:

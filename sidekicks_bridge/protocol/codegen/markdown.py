@@ -31,7 +31,8 @@ rest are the methods and notifications named `sidekicks/<noun>/<verb>` below. Th
 `initialize` carries `initializationOptions.sidekicks`, a [ClientOptions](#clientoptions); its workspace folder is the
 client's root. The answer carries `capabilities.experimental.sidekicks`, a [BridgeInfo](#bridgeinfo). A client with
 another protocol version is refused with `protocolMismatch`. A client that says nothing of `sidekicks` is a plain LSP
-client: it gets completion, code actions, and permission questions through `window/showMessageRequest`.
+client: it gets completion, code actions and, through `window/showMessageRequest`, what agents ask: permissions, to sign
+in, forms and pages, whether to wait on.
 
 ## Snapshot and events
 

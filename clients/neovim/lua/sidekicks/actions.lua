@@ -3,6 +3,7 @@ local client = require('sidekicks.client')
 local elicitation = require('sidekicks.elicitation')
 local log = require('sidekicks.log')
 local permission = require('sidekicks.permission')
+local state = require('sidekicks.state')
 local target = require('sidekicks.target')
 local text = require('sidekicks.text')
 
@@ -26,11 +27,11 @@ end
 
 ---@param message sidekicks.Message
 function M.take_back(message)
+  local room = state.rooms[message.channelId]
   client.request(
     'sidekicks/message/remove',
     { messageId = message.id },
     log.or_say(function()
-      local room = target.room()
       local part = message.parts[1]
       local composer = require('sidekicks.composer')
       if room and part and part.text and composer.get(room) == '' then
@@ -137,7 +138,7 @@ end
 ---@param actions sidekicks.Action[]
 ---@param request_id string
 local function add_answers(actions, request_id)
-  for _, asked in ipairs(require('sidekicks.state').permissions) do
+  for _, asked in ipairs(state.permissions) do
     for _, option in ipairs(asked.requestId == request_id and asked.options or {}) do
       actions[#actions + 1] = {
         title = text.one_line(option.name),
@@ -179,7 +180,7 @@ local function suggestion(message, part)
   return {
     title = 'Write it again with ' .. text.one_line(part.suggestion or '', 60),
     run = function()
-      local room = target.room()
+      local room = state.rooms[message.channelId]
       for _, other in ipairs(room and room.snapshot.messages or {}) do
         if room and other.id == message.inReplyTo and other.parts[1] then
           local wrong = part.text:match('named (@[%w._-]+)')

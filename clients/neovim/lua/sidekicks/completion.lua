@@ -17,25 +17,8 @@ local function other_engine()
   return vim.fn.exists('*coc#rpc#start_server') == 1
 end
 
---- Clients that were taught already.
----@type table<integer, true>
-local taught = {}
-
---- Neovim's menu closes when nothing matches and would not come back with the next letter: let letters trigger too.
----@param lsp vim.lsp.Client
-local function letters_trigger(lsp)
-  local provider = lsp.server_capabilities.completionProvider
-  if provider and not taught[lsp.id] then
-    taught[lsp.id] = true
-    local characters = provider.triggerCharacters or {}
-    for byte = ('a'):byte(), ('z'):byte() do
-      characters[#characters + 1] = string.char(byte)
-    end
-    provider.triggerCharacters = characters
-  end
-end
-
---- Completes at once if what triggers it was typed before the bridge was there.
+--- Completes a mention or a command that is being written while no menu is there: it was begun before the bridge was
+--- there, or the menu has gone because nothing matched.
 ---@param buf integer
 local function catch_up(buf)
   if vim.api.nvim_get_current_buf() ~= buf or not vim.api.nvim_get_mode().mode:find('^i') then
@@ -48,27 +31,62 @@ local function catch_up(buf)
   end
 end
 
---- Switches completion on in a buffer the client is attached to.
+---@param buf integer
+---@param lsp vim.lsp.Client
+local function enable(buf, lsp)
+  vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
+  vim.lsp.completion.enable(true, lsp.id, buf, {
+    autotrigger = true,
+    convert = function()
+      return { kind = '' } -- the sign tells agents and commands apart
+    end,
+  })
+  catch_up(buf)
+end
+
+--- Switches completion on in a buffer the client is attached to. Whether Neovim's own menu is wanted is decided when one
+--- begins to write: other engines are often loaded then.
 ---@param buf integer
 ---@param lsp vim.lsp.Client
 function M.attach(buf, lsp)
-  local wanted = config.get().completion
-  if wanted == 'none' or (wanted == 'auto' and other_engine()) then
-    return
-  end
-  letters_trigger(lsp)
-  vim.bo[buf].completeopt = 'menu,menuone,noselect,fuzzy,popup'
-  vim.lsp.completion.enable(true, lsp.id, buf, { autotrigger = true })
-  vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
+  local group = vim.api.nvim_create_augroup('sidekicks.completion.' .. buf, {})
+  local enabled = false
+  local decide = vim.schedule_wrap(function()
+    local how = config.get().completion
+    local wanted = how == 'builtin' or (how == 'auto' and not other_engine())
+    if wanted == enabled or not vim.lsp.buf_is_attached(buf, lsp.id) then
+      return
+    end
+    enabled = wanted
+    if wanted then
+      enable(buf, lsp)
+    else
+      vim.lsp.completion.enable(false, lsp.id, buf)
+    end
+  end)
+  vim.api.nvim_create_autocmd('InsertEnter', { group = group, buffer = buf, callback = decide })
+  vim.api.nvim_create_autocmd('InsertCharPre', {
+    group = group,
     buffer = buf,
-    callback = function(event)
-      vim.lsp.completion.enable(false, event.data.client_id, buf)
-      return event.data.client_id == lsp.id
+    callback = function()
+      if enabled and vim.v.char:find('^[%w._:-]$') and vim.fn.pumvisible() == 0 then
+        vim.schedule(function()
+          catch_up(buf)
+        end)
+      end
     end,
   })
-  vim.schedule(function()
-    catch_up(buf)
-  end)
+  vim.api.nvim_create_autocmd('LspDetach', { -- Neovim would go on waiting for the answer of a client that has ended
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      if enabled and event.data.client_id == lsp.id then
+        enabled = false
+        vim.lsp.completion.enable(false, lsp.id, buf)
+      end
+    end,
+  })
+  decide()
 end
 
 ---@param buf integer

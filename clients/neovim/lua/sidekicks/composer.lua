@@ -2,6 +2,7 @@
 --- preview; nothing typed is ever a command of this plugin.
 local client = require('sidekicks.client')
 local config = require('sidekicks.config')
+local delivery = require('sidekicks.delivery')
 local log = require('sidekicks.log')
 local names = require('sidekicks.names')
 local text = require('sidekicks.text')
@@ -19,13 +20,6 @@ local namespace = vim.api.nvim_create_namespace('sidekicks.composer')
 ---@field draft_timer uv.uv_timer_t
 ---@field asked integer how many previews were asked for
 ---@field draft string what the bridge has as the draft
----@field sending? sidekicks.Sending
-
----@class sidekicks.Sending a message that was not answered yet
----@field text string
----@field attachments sidekicks.Attachment[]
----@field token string
----@field known table<string, true> the user's messages before it
 
 --- By buffer.
 ---@type table<integer, sidekicks.Composer>
@@ -172,16 +166,6 @@ function M.refresh(room)
   end
 end
 
----@param room sidekicks.OpenRoom
----@return table<string, true>
-local function known_messages(room)
-  local known = {}
-  for _, message in ipairs(room.snapshot.messages) do
-    known[message.id] = true
-  end
-  return known
-end
-
 ---@param composer sidekicks.Composer
 ---@param sending sidekicks.Sending
 local function bring_back(composer, sending)
@@ -192,33 +176,9 @@ local function bring_back(composer, sending)
 end
 
 ---@param composer sidekicks.Composer
----@param sending sidekicks.Sending
-local function deliver(composer, sending)
-  local params = {
-    channelId = composer.room.id,
-    text = sending.text,
-    attachments = #sending.attachments > 0 and sending.attachments or nil,
-    clientToken = sending.token,
-  }
-  composer.sending = sending
-  client.request('sidekicks/message/send', params, function(err)
-    composer.sending = nil
-    if err then
-      bring_back(composer, sending)
-      log.error(log.sentence(err))
-    end
-  end)
-end
-
----@param composer sidekicks.Composer
 local function send(composer)
   local value, room = text_of(composer.buf), composer.room
-  local sending = {
-    text = value,
-    attachments = room.attachments,
-    token = ('%x%x'):format(vim.uv.hrtime(), math.random(0, 2 ^ 30)),
-    known = known_messages(room),
-  }
+  local attachments = room.attachments
   room.attachments = {}
   require('sidekicks.history').add(room.id, value)
   set_text(composer.buf, '')
@@ -229,7 +189,9 @@ local function send(composer)
       vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
     end
   end
-  deliver(composer, sending)
+  delivery.send(room, value, attachments, function(sending)
+    bring_back(composer, sending)
+  end)
 end
 
 --- Sends what stands in a room's composer; asks first if the channel works in another folder.
@@ -318,18 +280,9 @@ function M.reconnect(room)
     return
   end
   M.attach(composer.buf)
-  local sending = composer.sending
-  composer.sending = nil
-  if sending then
-    local arrived = false
-    for _, message in ipairs(room.snapshot.messages) do
-      local part = message.parts[1]
-      arrived = arrived
-        or (message.author.kind == 'user' and not sending.known[message.id] and part and part.text == sending.text)
-    end
-    if not arrived then
-      bring_back(composer, sending)
-    end
+  local lost = delivery.lost(room)
+  for at = #lost, 1, -1 do -- the oldest comes to stand first
+    bring_back(composer, lost[at])
   end
   composer.draft = ''
   changed(composer)

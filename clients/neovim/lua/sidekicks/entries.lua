@@ -118,10 +118,10 @@ end
 ---@param gap integer
 local function draw_stream(view, entry, block, row, gap)
   block.stream = block.stream or stream.new()
-  local before = block.rows
   local part = block.part --[[@as sidekicks.TextPart|sidekicks.ThoughtPart]]
   local keep, lines = stream.grow(block.stream, part.text)
   prefix(block, keep, lines)
+  local open = block.fold and folds.take(view.wins, row + block.gap) or {} -- rows that are written leave their fold
   if keep == 0 then
     block.gap = #lines > 0 and gap or 0
     for _ = 1, block.gap do
@@ -139,12 +139,9 @@ local function draw_stream(view, entry, block, row, gap)
         strict = false,
       })
     end
-    if block.rows ~= before then
-      local open = block.fold and folds.take(view.wins, row + block.gap) or {}
-      block.fold = block.rows - block.gap > 1
-      if block.fold then
-        folds.put(view.wins, row + block.gap, row + block.rows - 1, open)
-      end
+    block.fold = block.rows - block.gap > 1
+    if block.fold then
+      folds.put(view.wins, row + block.gap, row + block.rows - 1, open)
     end
   end
   settle(view, entry, block, row)

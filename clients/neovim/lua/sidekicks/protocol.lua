@@ -835,7 +835,8 @@
 --- Who asks. `signature`: hex Ed25519 over the ASCII of the JSON array [method, params, name, time, nonce].
 ---
 --- `params` are the request's without `auth`, fields that equal their default left out, keys sorted, no blanks,
---- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice.
+--- everything beyond ASCII escaped. `time` is RFC 3339 UTC; `nonce` is never used twice: 1 to 128 printable
+--- characters of ASCII.
 ---@class (exact) sidekicks.MailAuth
 ---@field name string
 ---@field time string
@@ -865,10 +866,13 @@
 ---@field token? string
 
 --- Register the name in `auth`, signed with the private half of `key` (hex Ed25519).
+---
+--- `folder` (absolute): where agents work that the peer writes to, as far as nothing else says so.
 ---@class (exact) sidekicks.RegisterPeer
 ---@field auth? sidekicks.MailAuth
 ---@field token? string
 ---@field key string
+---@field folder? string
 
 --- A registration and when it ends unless a signed request renews it.
 ---@class (exact) sidekicks.Lease
@@ -897,12 +901,13 @@
 ---@field body string
 ---@field timeout? integer
 
---- A message as mail shows it. `author`: a participant's name, or `user`.
+--- A message as mail shows it. `author`: a participant's name, or `user`. `failed`: it could not answer.
 ---@class (exact) sidekicks.Letter
 ---@field seq integer
 ---@field author string
 ---@field at string
 ---@field body string
+---@field failed? boolean
 
 --- The answer; `older`: what had not been read of that peer before it. With timeout 0 there may be none.
 ---@class (exact) sidekicks.Answered

@@ -157,6 +157,9 @@ function Room:load_older(done, limit)
       log.error(log.sentence(err or { code = 0, message = 'The older messages did not come.' }))
       return
     end
+    if (self.snapshot.messages[1] or {}).id ~= first.id then -- it was opened anew meanwhile
+      return
+    end
     local messages = vim.list_extend(page.messages, self.snapshot.messages)
     self.snapshot = vim.tbl_extend('force', self.snapshot, { messages = messages, hasMore = page.hasMore })
     self:on_update()

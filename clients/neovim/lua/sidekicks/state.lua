@@ -31,9 +31,6 @@ M.rooms = {}
 --- Agents that want the user to sign in.
 ---@type table<string, sidekicks.SignIn>
 M.sign_ins = {}
---- Lines of agents' logs that are followed.
----@type table<string, string[]>
-M.logs = {}
 ---@type boolean
 M.known = false
 

@@ -93,11 +93,24 @@ function M.utf8(text)
   end))
 end
 
+--- Whether there is nothing but printable ASCII, tabs and line ends. A loop over bytes: LuaJIT compiles it, and not patterns.
+---@param text string
+---@return boolean
+local function is_plain(text)
+  for at = 1, #text do
+    local byte = text:byte(at)
+    if byte > 126 or (byte < 32 and byte ~= 9 and byte ~= 10) then
+      return false
+    end
+  end
+  return true
+end
+
 --- `text` with every control made visible; colours are dropped, line ends are `\n`, tabs stay.
 ---@param text string
 ---@return string
 function M.safe(text)
-  if not text:find('[^\n\t\32-\126]') then
+  if is_plain(text) then
     return text
   end
   text = text:gsub('\27%[[%d;:]*m', ''):gsub('\r\n?', '\n'):gsub('[%z\1-\8\11-\31\127]', CONTROLS)
@@ -128,7 +141,7 @@ end
 ---@return integer last_start where in `text` the last piece of a line begins (from 1)
 ---@return integer last_rows how many of the lines came from that piece
 function M.lines(text)
-  local lines, at, rows, count = {}, 1, 0, 0
+  local lines, at, rows, count, plain = {}, 1, 0, 0, is_plain(text)
   local function add(piece)
     rows = 0
     for row in vim.gsplit(M.safe(piece), '\n', { plain = true }) do
@@ -146,11 +159,11 @@ function M.lines(text)
       at = cut + 1
     end
     local line = text:sub(at, last)
-    if line:find('[^\t\32-\126]') then
-      add((line:gsub('\r$', '')))
-    else -- nearly all are so
+    if plain or is_plain(line) then -- nearly all are so
       rows, count = 1, count + 1
       lines[count] = line
+    else
+      add((line:gsub('\r$', '')))
     end
     at = stop and stop + 1 or at
   until stop == nil

@@ -17,10 +17,22 @@ export class Scene {
   bed!: Bed;
   window!: Window;
   chat!: Frame;
+}
 
-  /** Another window on this bed. */
-  async open(options: WindowOptions = {}): Promise<Window> {
-    return Window.open(await sharedBrowser(), this.bed, options);
+/** Work in a window on a bed, which is closed after it. */
+export async function inWindow(
+  bed: Bed,
+  work: (window: Window) => Promise<void>,
+  options: WindowOptions = {},
+): Promise<void> {
+  const window = await Window.open(await sharedBrowser(), bed, options);
+  try {
+    await work(window);
+  } catch (error) {
+    await picture(bed.folder, window);
+    throw error;
+  } finally {
+    await window.close();
   }
 }
 
@@ -30,10 +42,13 @@ export function scene(name: string, options: BedOptions, tests: (scene: Scene) =
     const made = new Scene();
     before(async () => {
       made.bed = new Bed(await sharedServer(), options);
-      made.window = await made.open();
+      made.window = await Window.open(await sharedBrowser(), made.bed);
       made.chat = await made.window.chat();
     });
-    afterEach((context) => picture(context as unknown as Ended, made.window));
+    afterEach(async (context) => {
+      const { name, passed } = context as unknown as Ended;
+      if (!passed) await picture(name, made.window);
+    });
     after(async () => {
       const begun: Partial<Scene> = made; // less, if opening it failed
       await begun.window?.close();
@@ -50,10 +65,9 @@ interface Ended {
 }
 
 /** How the window looked when a test failed, for who reads the log. */
-async function picture(context: Ended, window: Window): Promise<void> {
-  if (context.passed) return;
+async function picture(name: string, window: Window): Promise<void> {
   mkdirSync(FAILURES, { recursive: true });
-  const path = join(FAILURES, `${context.name.replace(/\W+/g, "-").slice(0, 80)}.png`);
+  const path = join(FAILURES, `${name.replace(/\W+/g, "-").slice(-80)}.png`);
   await window.page.screenshot({ path });
   console.error(`The window then: ${path}`);
 }

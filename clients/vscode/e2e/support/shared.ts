@@ -27,7 +27,7 @@ export function sharedBrowser(): Promise<BrowserContext> {
 }
 
 /** A browser of one's own. `scale`: device pixels for each of the page's. */
-export async function launch(width = 1400, height = 900, scale = 1): Promise<BrowserContext> {
+export async function launch(width = 1400, height = 1200, scale = 1): Promise<BrowserContext> {
   const launched = await chromium.launch({ executablePath: browserPath(), headless: true, args: FLAGS });
   const context = await launched.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -26,24 +26,35 @@ export class Window {
 
   /** Run a command by its title. */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    const box = this.page.locator(".quick-input-widget:visible input").first();
-    await box.fill(`>${title}`);
-    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
-    await rows
-      .filter({ hasText: title.split(": ").at(-1) ?? title })
-      .first()
-      .click();
+    await this.#ask("F1", `>${title}`);
+    await this.pick(title.split(": ").at(-1) ?? title).click();
   }
 
   /** Open a file of the workspace. */
   async openFile(name: string): Promise<Locator> {
-    await this.page.keyboard.press("Control+P");
-    await this.page.locator(".quick-input-widget:visible input").first().fill(name);
+    await this.#ask("Control+P", name);
     await this.pick(name).click();
     const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
     await editor.waitFor();
     return editor;
+  }
+
+  /** Open the box at the top by its key and write into it; once more if something else took the focus meanwhile. */
+  async #ask(key: string, text: string): Promise<void> {
+    for (let tries = 0; tries < 10; tries++) {
+      await this.page.keyboard.press(key);
+      try {
+        await this.#box.fill(text, { timeout: 3_000 });
+        if ((await this.#box.inputValue({ timeout: 1_000 })) === text) return;
+      } catch {
+        continue; // it was closed
+      }
+    }
+    throw new Error(`The box for ${text} does not stay open.`);
+  }
+
+  get #box(): Locator {
+    return this.page.locator(".quick-input-widget:visible input").first();
   }
 
   /** The quick pick that is open: its rows by their labels. */
@@ -53,9 +64,7 @@ export class Window {
 
   /** Type into the input box that is open, and accept. */
   async enter(text: string): Promise<void> {
-    const box = this.page.locator(".quick-input-widget:visible input").first();
-    await box.waitFor();
-    await box.fill(text);
+    await this.#box.fill(text);
     await this.page.keyboard.press("Enter");
   }
 
@@ -98,10 +107,9 @@ export class Window {
 
   /** Open a channel (`#general`, `@alice`), and wait until it is shown. Not from the list: its rows come and go. */
   async openChannel(title: string): Promise<void> {
-    await this.chat();
     await this.command("Sidekicks: Open Channel…");
     await this.pick(title).click();
-    await this.shown(title);
+    await (await this.chat()).locator(`body[data-channel="${title}"]`).waitFor();
   }
 
   /** Wait until a channel is shown and its composer has the focus. */

@@ -5,9 +5,10 @@ import type { Bridge } from "../bridge.ts";
 import { attachmentOf } from "../commands/attach.ts";
 import { promptText } from "../documents/prompt.ts";
 import type { VirtualDocuments } from "../documents/virtual.ts";
-import { attempt, sentence } from "../errors.ts";
+import { attempt } from "../errors.ts";
 import type { OverviewStore } from "../overview-store.ts";
 import { titleOf } from "../overview.ts";
+import { plain, sentence } from "../plain.ts";
 import type { Part, ToolCallPart, ToolContent } from "../protocol.gen.ts";
 import { VIEW_COMMANDS, VIEW_METHODS, type FromView, type RootChoice } from "./messages.ts";
 import type { ChatView } from "./view.ts";
@@ -188,8 +189,4 @@ function contentText(content: ToolContent): string {
   if (content.type === "diff") return `${content.path}\n${content.newText}`;
   if (content.type === "resource") return content.text ?? content.uri;
   return "";
-}
-
-function plain(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

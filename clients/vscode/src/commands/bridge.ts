@@ -1,7 +1,7 @@
 /** The bridge itself: restart, log, installation, doctor, its configuration. */
 import * as vscode from "vscode";
 import type { App, Commands } from "../app.ts";
-import { sentence } from "../errors.ts";
+import { sentence } from "../plain.ts";
 
 export function bridgeCommands(app: App): Commands {
   return {
@@ -9,6 +9,7 @@ export function bridgeCommands(app: App): Commands {
     "bridge.log": () => app.log.show(true),
     "bridge.install": install,
     "bridge.doctor": () => doctor(app),
+    "bridge.settings": openSettings,
     "configuration.open": async () => {
       const { path } = await app.bridge.request("sidekicks/config/get", {});
       await vscode.window.showTextDocument(vscode.Uri.file(path));
@@ -18,6 +19,13 @@ export function bridgeCommands(app: App): Commands {
       if (channelId) await app.bridge.request("sidekicks/turn/cancel", { channelId });
     },
   };
+}
+
+/** The settings of the bridge: where VS Code works remotely they are that machine's. */
+async function openSettings(): Promise<void> {
+  const local = vscode.env.remoteName === undefined;
+  const command = local ? "workbench.action.openSettings" : "workbench.action.openRemoteSettings";
+  await vscode.commands.executeCommand(command, { query: "sidekicks.bridge" });
 }
 
 /** A terminal with the command typed and not yet run: what is installed is the user's decision. */

@@ -1,7 +1,7 @@
 /** Finding: messages by their words, and what waits for the user. */
 import * as vscode from "vscode";
 import type { App, Commands } from "../app.ts";
-import { titleOf } from "../overview.ts";
+import { ATTENTION_ICONS, titleOf } from "../overview.ts";
 import type { AttentionItem, Permission, SearchHit } from "../protocol.gen.ts";
 
 const TYPING_MILLISECONDS = 150;
@@ -77,9 +77,8 @@ async function attention(app: App): Promise<void> {
     await vscode.window.showInformationMessage(vscode.l10n.t("Nothing waits for you."));
     return;
   }
-  const icons = { permission: "shield", error: "error", unread: "circle-filled", queued: "clock" };
   const choices = items.map((item: AttentionItem) => ({
-    label: `$(${icons[item.kind]}) ${item.text}`,
+    label: `$(${ATTENTION_ICONS[item.kind]}) ${item.text}`,
     item,
   }));
   const chosen = await vscode.window.showQuickPick(choices, {

@@ -77,15 +77,15 @@ M.history = {
   end,
 }
 
---- Puts something beside the next message of the channel that is meant, which is asked for if none is open.
+--- Puts something beside the next message of a channel, which is asked for if none is meant.
 ---@param attachment sidekicks.Attachment
-local function send_along(attachment)
-  local function add(room)
-    table.insert(room.attachments, attachment)
-    composer.refresh(room)
-    log.say(('%s goes with the next message to %s.'):format(attachment.title, names.title(room:channel())))
+---@param room? sidekicks.OpenRoom
+local function send_along(attachment, room)
+  local function add(there)
+    table.insert(there.attachments, attachment)
+    composer.refresh(there)
+    log.say(('%s goes with the next message to %s.'):format(attachment.title, names.title(there:channel())))
   end
-  local room = target.room()
   if room then
     add(room)
     return
@@ -106,13 +106,13 @@ M.add = {
     local path = given.args[1] and table.concat(given.args, ' ')
     local file = path and attachments.of_file(path)
     if file then
-      send_along(file)
+      send_along(file, target.room())
     elseif path then
       log.error(('%s cannot be read.'):format(text.short_path(path)))
     elseif target.room_of(buf) then
       log.say('Go to the buffer that is to be sent along first, or name a file.')
     else
-      send_along(attachments.of_buffer(buf, given.range))
+      send_along(attachments.of_buffer(buf, given.range), target.room())
     end
   end,
   complete = function()
@@ -122,9 +122,10 @@ M.add = {
 
 M.paste = {
   run = function()
+    local room = target.room()
     require('sidekicks.attachments').of_clipboard(function(attachment, problem)
       if attachment then
-        send_along(attachment)
+        send_along(attachment, room)
       else
         log.say(problem or '')
       end
