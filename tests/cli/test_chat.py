@@ -348,7 +348,7 @@ def test_the_keys_are_explained(desk: Desk) -> None:
     rows = shown[shown.index("  Enter   ") :].split("\n")
     assert "  Enter             send" in chat.on_screen()  # all of it fits
     words = " ".join(" ".join(rows).split())
-    assert "sign in, ask again, modes, models and options, restart, stop Ctrl+Q" in words
+    assert "sign in, ask again, settings, sessions, restart, stop Ctrl+Q" in words
     assert all(row.startswith("  ") for row in rows[: next(at for at, row in enumerate(rows) if "these keys" in row)])
 
 
