@@ -6,6 +6,7 @@ lines that document it, in the lines a file begins with.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from sidekicks_bridge.builtin.reading import Reading, documented_to
@@ -24,6 +25,8 @@ _SAYS = 2.0  # what it counts where a definition or a file says what it is
 _NAMED = 0.4  # a word in the file's path tells its passages apart less than the others do
 _IS_A_TYPE = 0.75  # a question for what is done asks for the function, not for the types it handles
 _IS_PRIVATE = 0.85
+_WITH_HEADING = 4  # lines at least of what a document says under a heading
+_BEGINS_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _IS_HEAD = 0.6  # what a file says it is goes along with whatever it shows
 
 
@@ -104,23 +107,20 @@ def _passage(
         start += 1
     defining = next((index for index in range(start, end) if index in reading.names), None)
     best = max(inside, key=lambda index: (_worth(reading, index, weights), -index))
-    if defining is None and start not in reading.head and not _begins_a_paragraph(lines, start, best):
-        start = best
-    until = len(lines) if reading.prose else end  # a title alone says little
-    shown = lines[start : min(until, start + EXCERPT_LINES)]
-    if inside[0] >= start + EXCERPT_LINES:
-        if defining is None or reading.prose:
-            start = best
-            shown = lines[start : min(until, start + EXCERPT_LINES)]
-        else:
-            begun = min(documented_to(lines, defining), start + _SHOWN_OF_IT)
-            shown = [*lines[start:begun], f"{_indent(lines[best])}…", *lines[max(begun, best - 1) : min(end, best + 2)]]
-    says = defining is not None and defining >= start and (defining in inside or not reading.prose)
-    told = defining if defining is not None and says else best
+    told = best if defining is None or (reading.prose and defining not in inside) else defining
+    if told != defining and start not in reading.head:
+        start = _paragraph_start(lines, best, start)
+    if reading.prose:
+        shown = lines[start : _paragraph_end(lines, start)]
+    elif inside[0] >= start + EXCERPT_LINES:
+        begun = min(documented_to(lines, told), start + _SHOWN_OF_IT)
+        shown = [*lines[start:begun], f"{_indent(lines[best])}…", *lines[max(begun, best - 1) : min(end, best + 2)]]
+    else:
+        shown = lines[start : min(end, start + EXCERPT_LINES)]
     in_head = start in reading.head and told != defining
     return Passage(
         path=reading.path,
-        line=(told if told == defining or reading.prose else start) + 1,
+        line=(start if in_head else told) + 1,
         excerpt=_excerpt(shown),
         score=score,
         defines=None if defining is None else reading.names[defining],
@@ -129,15 +129,29 @@ def _passage(
     )
 
 
+def _paragraph_start(lines: list[str], index: int, first: int) -> int:
+    """Return where the paragraph or the list item begins that a line stands in, if that is near."""
+    first = max(first, index - EXCERPT_LINES // 2)
+    while index > first and lines[index - 1].strip() and not _BEGINS_ITEM.match(lines[index]):
+        index -= 1
+    return index
+
+
+def _paragraph_end(lines: list[str], start: int) -> int:
+    """Return where the paragraph or item ends that begins at a line; a heading goes with what follows it."""
+    is_item = _BEGINS_ITEM.match(lines[start])
+    enough = start + (_WITH_HEADING if lines[start].startswith("#") else 1)
+    last = min(len(lines), start + EXCERPT_LINES)
+    for index in range(start + 1, last):
+        if (index >= enough and not lines[index].strip()) or (is_item and _BEGINS_ITEM.match(lines[index])):
+            return index
+    return last
+
+
 def _worth(reading: Reading, index: int, weights: dict[str, float]) -> float:
     """What a line tells: its words, and more where it defines them."""
     counted = sum(weights[stem] * count for stem, count in reading.hits.get(index, {}).items())
     return counted + _DEFINES * sum(weights[stem] for stem in reading.defined.get(index, ()))
-
-
-def _begins_a_paragraph(lines: list[str], start: int, best: int) -> bool:
-    """Whether a line stands in the paragraph that another begins, so that the two are read together."""
-    return best - start < EXCERPT_LINES and all(line.strip() for line in lines[start:best])
 
 
 def _clipped(text: str, width: int) -> str:

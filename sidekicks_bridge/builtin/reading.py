@@ -12,7 +12,9 @@ from sidekicks_bridge.builtin.words import tokens
 
 _HEAD = 12  # lines at most that say what a file is
 _DOCUMENTED = 10  # lines at most that say what a definition is
-_IN_A_TABLE = 0.4
+_BY_THE_WAY = 0.4  # what a word counts in a row of a table or in an import: neither says much
+_ROW = re.compile(r"\|")
+_IMPORT = re.compile(r"\s*(?:import|from|use|using|require|#\s*include)\b")
 _BEGINS = 0.5  # what it counts where one is the beginning of the other (config, configuration)
 _MIN_BEGINNING = 5  # letters
 _MAX_REST = 3  # letters that may follow it
@@ -47,8 +49,8 @@ class Reading:
             lowered = line.lower()
             if any(probe in lowered for probe in probes):
                 counted = _count(line, stems)
-                if counted and self.prose and lowered.startswith("|"):  # a row of a table explains little
-                    counted = {stem: count * _IN_A_TABLE for stem, count in counted.items()}
+                if counted and (_ROW if self.prose else _IMPORT).match(line):
+                    counted = {stem: count * _BY_THE_WAY for stem, count in counted.items()}
                 if counted:
                     self.hits[index] = counted
         if not self.prose:

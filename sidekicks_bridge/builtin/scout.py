@@ -82,9 +82,11 @@ def _found(answer: Answer) -> str:
     what = f"{code(best.defines)} in {code(best.path)}" if best.defines else code(best.path)
     lead = f"The best answer I found is {what}"
     parts = [f"{lead}, which begins:\n\n{quote(best.about)}"] if best.about else [f"{lead}:"]
-    parts.append(f"{code(f'{best.path}:{best.line}')}\n{fence(best.excerpt, language_of(best.path))}")
+    language = language_of(best.path)
+    shown = f"\n{quote(chr(10).join(best.excerpt))}" if language == "markdown" else fence(best.excerpt, language)
+    parts.append(f"{code(f'{best.path}:{best.line}')}\n{shown}")
     if others:
-        listed = [f"- {code(f'{passage.path}:{passage.line}')} {code(passage.label)}" for passage in others]
+        listed = [f"- {code(f'{passage.path}:{passage.line}')}: {code(passage.label)}" for passage in others]
         parts.append("\n".join(["See also:", "", *listed]))
     if answer.missing:
         parts.append(f"Found nowhere: {', '.join(code(word) for word in answer.missing)}.")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MAX_PASSAGES = 6
 _PER_FILE = 2
 _SECOND = 0.55  # a file's second passage against its first: other files have something to say, too
+_NEARLY = 0.5  # what a second passage must have of the first one's score
 _CANDIDATES = 60  # files that are read closely
 _ENOUGH = 0.3  # of the best passage's score: what is weaker only distracts,
 _AT_LEAST = 3  # but one strange word must not hide everything else
@@ -140,8 +141,9 @@ def _best_passages(
         named = frozenset(tokens(reading.path)) & weights.keys()
         best = find_passages(reading, weights, named, doing=bool(question.participles))[:_PER_FILE]
         for rank, passage in enumerate(best):
-            share = _SECOND * passage.score / best[0].score if rank else 1.0
-            found.append(passage._replace(score=score * share))
+            share = passage.score / best[0].score
+            if share >= _NEARLY:
+                found.append(passage._replace(score=score * (share * _SECOND if rank else 1.0)))
     return _distinct(sorted(found, key=lambda passage: (-passage.score, passage.path, passage.line)))
 
 

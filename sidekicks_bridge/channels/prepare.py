@@ -19,14 +19,13 @@ _log = logging.getLogger(__name__)
 async def prepare(channel: Channel, folder: str | None) -> None:
     """Start the members of ``channel`` whose commands nobody knows yet."""
     env = channel.state.env
-    configured = {spec.name for spec in env.config().agents}
     for name, member in list(channel.state.members.items()):
-        if member.stored.kind != "agent" or name not in configured or env.announced.known(name):
-            continue
-        lease = env.agents.try_lease(name, channel.id)
-        if lease is None:
+        if member.stored.kind != "agent" or env.announced.known(name):
             continue
         try:
+            lease = env.agents.try_lease(name, channel.id)  # agentNotFound: it is in the configuration no more
+            if lease is None:
+                continue
             async with lease:
                 await channel.sessions.open(name, lease, folder)
         except SidekicksError as error:

@@ -138,8 +138,17 @@ def test_attached_files_narrow_the_question(scout: AgentClient, root: Path) -> N
 
 
 def test_fences_in_a_file_do_not_end_the_excerpt(scout: AgentClient, root: Path) -> None:
-    (root / "guide.md").write_text("# Zeppelin guide\n\n````md\n```\nzeppelin\n```\n````\n", encoding="utf-8")
-    assert "`````markdown\n# Zeppelin guide" in scout.ask(scout.open(root), "zeppelin guide")
+    (root / "zeppelin.py").write_text(
+        'def zeppelin():\n    """\n    ```\n    land()\n    ```\n    """\n', encoding="utf-8"
+    )
+    assert "````python\ndef zeppelin():\n" in scout.ask(scout.open(root), "zeppelin")
+
+
+def test_a_document_is_quoted(scout: AgentClient, root: Path) -> None:
+    text = "# Zeppelin guide\n\n```\nzeppelin\n```\n\nMore.\n"
+    (root / "guide.md").write_text(text, encoding="utf-8")
+    said = scout.ask(scout.open(root), "zeppelin guide")
+    assert said.endswith("`guide.md:1`\n\n> # Zeppelin guide\n>\n> ```\n> zeppelin\n> ```")
 
 
 def test_an_unknown_command_names_the_known(scout: AgentClient, root: Path) -> None:

@@ -269,6 +269,15 @@ def test_a_tool_that_ends_inside_a_fence_waits_for_its_end() -> None:
     assert plain(view.settle()) == ["", "  ✓ Do it"]
 
 
+def test_a_tool_that_ended_before_the_text_began_stands_before_it() -> None:
+    view = MessageView(answer(), known(), None, 80)
+    view.delta(MessageDelta(channel_id="c", message_id="m", part=0, value=tool()))
+    view.delta(MessageDelta(channel_id="c", message_id="m", part=1, value=TextPart(text="Found")))
+    assert plain(view.settle())[2:] == ["  ✓ Do it"]
+    view.delta(MessageDelta(channel_id="c", message_id="m", part=1, text=" it.\n"))
+    assert plain(view.settle()) == ["", "  Found it."]
+
+
 def test_the_whole_message_adds_only_what_was_missed() -> None:
     view = MessageView(answer(parts=[TextPart(text="one ")]), known(), None, 80)
     view.delta(MessageDelta(channel_id="c", message_id="m", part=0, text="two "))

@@ -184,6 +184,20 @@ async def test_an_agent_whose_name_is_written_in_another_case_is_the_same(tmp_pa
         assert box.prompts("alice")[-1] == "and now?"
 
 
+async def test_an_agent_taken_out_before_its_commands_were_asked_for(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--slow-start up --commands plan", "bob": "", "carol": "--commands go"})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.request("channel/prepare")
+        await client.until(happened("agent/state", lambda params: params["state"] == "starting"))
+        box.config["agents"] = [box.entry("alice"), box.entry("carol")]
+        since = len(client.events)
+        box.write_config()
+        await client.until(happened("config/changed", since=since))
+        box.gates.open("up")
+        await client.until(happened("commands/changed", lambda params: params["agent"] == "carol"))
+
+
 async def test_more_agents_may_run_at_once(place: Place) -> None:
     box, client = place
     await saved(place, changed(box, limits={"maxRunningAgents": 1}))

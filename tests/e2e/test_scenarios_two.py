@@ -78,14 +78,16 @@ async def test_both_delete_a_channel_at_once(bed: Bed) -> None:
 
 
 async def test_an_agent_is_stopped_while_channels_come_and_go(bed: Bed) -> None:
-    made = [await bed.room("alice") for _ in range(4)]
+    rooms = [await bed.room("bob") for _ in range(7)]
     asked = []
-    for number, room in enumerate(made):
+    for number in range(6):
+        for room in rooms[number:]:  # each has something to write when its turns are looked at
+            asked.append(await bed.client.ask("message/send", channelId=room.id, text="@bbo"))
         asked.append(await bed.client.ask("agent/stop", agent="alice"))
         asked.append(await bed.client.ask("channel/create", name=f"coming-{number}"))
-        asked.append(await bed.client.ask("channel/delete", channelId=room.id, confirm=room.channel["name"]))
-    for room in made:
-        bed.client.rooms.pop(room.id)
+        gone = rooms[number]
+        asked.append(await bed.client.ask("channel/delete", channelId=gone.id, confirm=gone.channel["name"]))
+        bed.client.rooms.pop(gone.id)
     for reply in asked:
         await bed.client.result(reply)
 

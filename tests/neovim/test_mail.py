@@ -42,11 +42,11 @@ def test_a_conversation_between_peers_is_listed_read_and_answered(desk: Desk) ->
     assert "take your time" in mail(desk, "history", "--as", "ann", "ben")
 
 
-def test_what_an_agent_is_told_and_answers_is_seen(desk: Desk) -> None:
+def test_what_an_agent_is_told_and_answers_is_seen(own_desk: Desk) -> None:
     """The conversation is a channel, and its agent can be mentioned there."""
-    editor = desk.connected()
-    mail(desk, "register", "dan")
-    mail(desk, "tell", "--as", "dan", "bob", "hello bob")
+    editor = own_desk.connected()
+    mail(own_desk, "register", "dan")
+    mail(own_desk, "tell", "--as", "dan", "bob", "hello bob")
     editor.until(lambda: editor.lua("return require('sidekicks.state').find('bob--dan') ~= nil"), "the pair")
     run(editor, "open bob--dan")
     chat = Chat(editor, "bob--dan")

@@ -98,7 +98,7 @@ def test_a_missing_bridge_says_how_to_install_it(own_desk: Desk) -> None:
     told = editor.until(lambda: editor.lua("return vim.g.told"), "what is missing")
     assert told.count("\n") == 1
     assert "`no-such-sidekicks` is not found" in told
-    assert "pipx install sidekicks-bridge" in told
+    assert "pipx install ." in told
 
 
 def test_another_protocol_version_says_what_to_do(own_desk: Desk) -> None:

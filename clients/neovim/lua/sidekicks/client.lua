@@ -195,7 +195,8 @@ local function missing(cmd)
   if vim.fn.executable(cmd[1]) == 1 then
     return nil
   end
-  return ('`%s` is not found: `pipx install sidekicks-bridge`, or set vim.g.sidekicks.cmd.'):format(cmd[1])
+  local told = '`%s` is not found: install the bridge (`pipx install .` in its folder), or set vim.g.sidekicks.cmd.'
+  return told:format(cmd[1])
 end
 
 local function begin()

@@ -35,7 +35,7 @@ local function executable()
   local cmd = require('sidekicks.config').get().cmd
   if vim.fn.executable(cmd[1]) == 0 then
     health.error(('`%s` is not found'):format(cmd[1]), {
-      'Install it: pipx install sidekicks-bridge',
+      'Install it: `pipx install .` in the folder of Sidekicks Bridge',
       'Or name it: vim.g.sidekicks = { cmd = { "/path/to/sidekicks", "serve" } }',
     })
     return false

@@ -120,6 +120,22 @@ local function window_of(buf, tab)
   end
 end
 
+--- Whether a window is what is left of a channel on its tab.
+---@param win integer
+---@return boolean
+local function alone(win)
+  if not vim.api.nvim_win_is_valid(win) then
+    return false
+  end
+  local channel = vim.b[vim.api.nvim_win_get_buf(win)].sidekicks_channel
+  for _, other in ipairs(channel and vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(win)) or {}) do
+    if other ~= win and vim.b[vim.api.nvim_win_get_buf(other)].sidekicks_channel == channel then
+      return false -- it was opened again meanwhile
+    end
+  end
+  return channel ~= nil
+end
+
 --- Closes a window when its partner has closed, so that a channel goes as it came: whole.
 ---@param win integer
 ---@param partner integer
@@ -130,7 +146,7 @@ local function close_together(win, partner)
     once = true,
     callback = function()
       vim.schedule(function()
-        if vim.api.nvim_win_is_valid(partner) and vim.b[vim.api.nvim_win_get_buf(partner)].sidekicks_channel then
+        if alone(partner) then
           pcall(vim.api.nvim_win_close, partner, false) -- the last window stays
         end
       end)
@@ -195,9 +211,9 @@ end
 ---@return integer
 local function make_window(buf, room)
   local compose = require('sidekicks.composer').buffer(room)
-  local alone = compose and window_of(compose)
-  if alone then
-    return vim.api.nvim_open_win(buf, true, { split = 'above', win = alone })
+  local below = compose and window_of(compose)
+  if below then
+    return vim.api.nvim_open_win(buf, true, { split = 'above', win = below })
   end
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == 'sidekicks' then

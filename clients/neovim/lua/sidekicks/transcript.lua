@@ -59,8 +59,10 @@ function M.watch(buf, room)
       view.views[buf] = nil
       room.on_update = function() end
       vim.schedule(function()
-        if view.views[buf] then -- `:edit` has read it again
-          return
+        for _, other in pairs(view.views) do
+          if other.room == room then -- it was read or opened again meanwhile
+            return
+          end
         end
         local compose = require('sidekicks.composer').buffer(room)
         if compose and vim.api.nvim_buf_is_valid(compose) then
