@@ -15,8 +15,7 @@ QUOTE = "Quote '#general': the shell takes an unquoted # for the beginning of a 
 
 HELP = """exit codes:
   0    every agent that was asked has answered
-  1    a turn failed, was refused, cancelled or interrupted, the bridge refused
-       the message, or the configuration cannot be used
+  1    a turn failed, was refused, cancelled or interrupted, the bridge refused the message, or the configuration cannot be used
   3    the bridge could not be started, or it ended
   4    nobody answered: the message names no one, or someone who does not exist
   5    there is no such channel or agent
@@ -26,8 +25,7 @@ HELP = """exit codes:
 
 HISTORY_HELP = """exit codes:
   0    done
-  1    the history cannot be read, the file cannot be written, or (search) nothing
-       was found
+  1    the history cannot be read, the file cannot be written, or (search) nothing was found
   5    there is no such channel or agent
   64   wrong arguments
   130  interrupted (Ctrl-C)"""
@@ -35,7 +33,6 @@ HISTORY_HELP = """exit codes:
 
 OWNER_HELP = """exit codes:
   0    done, also when no bridge runs
-  1    the bridge does not answer or does not end, or there is no such
-       configuration
+  1    the bridge does not answer or does not end, or there is no such configuration
   64   wrong arguments"""
 """Of `status` and `stop`."""
