@@ -1,6 +1,6 @@
 """Run the checks: install the agents, start the model, one bridge per agent, then all in one channel.
 
-`python -m scripts.real_agents [--only CHECK,…] [--write] [--record FOLDER] [AGENT …]`; without agents: the five.
+`python -m scripts.real_agents [--only CHECK,…] [--write] [--record FOTHERS] [AGENT …]`; without agents: the five.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import anyio
 
 from scripts.real_agents import checks
-from scripts.real_agents.agents import FIVE, OLDER, Place, RealAgent
+from scripts.real_agents.agents import FIVE, OTHERS, Place, RealAgent
 from scripts.real_agents.model import ScriptedModel, scripted_model
 from scripts.real_agents.record import record
 from scripts.real_agents.report import PAGE, Row, page
@@ -34,13 +34,13 @@ LIMITS = {"startTimeout": "120s", "turnSilence": "45s", "cancelTimeout": "10s"}
 
 def main(argv: list[str]) -> int:
     """0: every check found what it should; 1: one did not; 64: wrong arguments."""
-    known = {agent.name: agent for agent in (*FIVE, *OLDER)}
+    known = {agent.name: agent for agent in (*FIVE, *OTHERS)}
     names = [*checks.CHECKS, RESTART, TOGETHER, ASKS]
     parser = argparse.ArgumentParser(prog="real_agents", description=__doc__)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(known)}")
     parser.add_argument("--only", metavar="CHECK,…", help=f"of {', '.join(names)}")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
-    parser.add_argument("--record", metavar="FOLDER", help="record each agent's traffic there instead")
+    parser.add_argument("--record", metavar="FOTHERS", help="record each agent's traffic there instead")
     given = parser.parse_args(argv)
     if unknown := [name for name in given.agents if name not in known]:
         parser.error(f"there is no agent {', '.join(unknown)}; there are {', '.join(known)}")

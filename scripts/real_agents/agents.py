@@ -131,6 +131,12 @@ def _qwen(place: Place) -> dict[str, str]:
     return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{place.url}/v1", "OPENAI_MODEL": MODEL}
 
 
+def _gemini(place: Place) -> dict[str, str]:
+    auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "telemetry": {"enabled": False}}
+    _write(place.home / ".gemini" / "settings.json", json.dumps(auth))
+    return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": place.url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
 def _deepagents(place: Place) -> dict[str, str]:
     return {"SCRIPT_URL": f"{place.url}/v1"}
 
@@ -164,7 +170,8 @@ FIVE = (
     ),
 )
 
-OLDER = (
+OTHERS = (
+    RealAgent("gemini", "Gemini CLI", ("@google/gemini-cli@0.61.0",), "gemini", ("--acp",), settings=_gemini),
     RealAgent(
         "claude-zed",
         "Claude Code, before",
@@ -174,4 +181,4 @@ OLDER = (
     ),
     RealAgent("codex-zed", "Codex, before", ("@zed-industries/codex-acp@0.16.0",), "codex-acp", settings=_codex_before),
 )
-"""What the same agents were called before: run only when named."""
+"""Run only when named: a sixth, and what two of the five were called before."""

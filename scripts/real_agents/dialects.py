@@ -276,9 +276,59 @@ class Messages:
         return {**message, "content": blocks}
 
 
-DIALECTS: dict[str, type[Chat | Responses | Messages]] = {
+class Gemini:
+    """Google's generateContent."""
+
+    @staticmethod
+    def read(body: JSON) -> Asked:
+        """A request's contents."""
+        turns = []
+        for content in body.get("contents") or []:
+            parts = content.get("parts") or []
+            if content.get("role") == "model":
+                if any("functionCall" in part for part in parts):
+                    turns.append(Turn("calls"))
+                continue
+            results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+            turns += [Turn("result", json.dumps(result.get("response"))) for result in results]
+            if words := [part["text"] for part in parts if "text" in part]:
+                turns.append(Turn("user", words[-1]))
+        offered = [one for tool in body.get("tools") or [] for one in tool.get("functionDeclarations") or []]
+        tools = [Tool(one["name"], one.get("parametersJsonSchema") or one.get("parameters") or {}) for one in offered]
+        settings = body.get("generationConfig") or {}
+        return Asked(turns, tools, settings.get("responseJsonSchema") or settings.get("responseSchema"))
+
+    @staticmethod
+    def events(acts: list[Act], model: str) -> Iterator[Event]:
+        """The answer as a stream."""
+        usage = {"promptTokenCount": _IN, "candidatesTokenCount": _OUT, "totalTokenCount": _IN + _OUT}
+
+        def event(part: JSON, pause: float = 0, **ends: Any) -> Event:
+            candidate = {"content": {"role": "model", "parts": [part]}, "index": 0, **ends}
+            return Event({"candidates": [candidate], "usageMetadata": usage, "modelVersion": model}, pause=pause)
+
+        for act in acts:
+            if isinstance(act, Words):
+                for piece in _pieces(act):
+                    yield event({"text": piece, **({"thought": True} if act.thought else {})}, act.pause)
+            elif isinstance(act, Call):
+                yield event({"functionCall": {"name": act.tool.name, "args": act.fields, "id": _new("call")}})
+        yield event({"text": ""}, finishReason="STOP")
+
+    @staticmethod
+    def whole(events: Iterable[Event]) -> JSON:
+        """The answer as one object."""
+        answers = [event.data for event in events if isinstance(event.data, dict)]
+        parts = [part for answer in answers for part in answer["candidates"][0]["content"]["parts"]]
+        candidate = {**answers[-1]["candidates"][0], "content": {"role": "model", "parts": parts}}
+        return {**answers[-1], "candidates": [candidate]}
+
+
+DIALECTS: dict[str, type[Chat | Responses | Messages | Gemini]] = {
     "/chat/completions": Chat,
     "/responses": Responses,
     "/messages": Messages,
+    ":generateContent": Gemini,
+    ":streamGenerateContent": Gemini,
 }
 """How a request's path ends → its dialect."""

@@ -77,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": {"message": "This is no JSON."}}, 400)
             return
         if dialect is None:
-            self._json({"input_tokens": 100} if path.endswith("/count_tokens") else {})
+            self._json({"input_tokens": 100, "totalTokens": 100} if "ount" in path.rpartition("/")[2] else {})
             return
         asked = dialect.read(body)
         todo = structured(asked.schema) if asked.schema else acts(asked.turns, asked.tools, agent)
@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"type": "error", "error": error}, failure.status)
             return
         events = dialect.events(todo, str(body.get("model") or MODEL))
-        if not body.get("stream"):
+        if not (body.get("stream") or path.endswith(":streamGenerateContent")):
             self._json(dialect.whole(events))
             return
         self.send_response(200)

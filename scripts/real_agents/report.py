@@ -30,6 +30,25 @@ the agents make real tool calls and ask real questions.
 | Agent | Package |
 | --- | --- |
 """
+_NOTES = """
+## What they showed, and what the bridge makes of it
+
+- **Claude Code, the adapter under its former name** (`@zed-industries/claude-agent-acp` 0.23.1): the prompt after a
+  turn that was cancelled or failed is answered with that turn's end, and its own answer comes one prompt late. The
+  bridge has it load the session anew in between. It reports context use as `null` beside a cost: nothing is shown
+  then.
+- **Gemini CLI** (0.61.0): writing a new file first reads it, and no error for a missing file is understood, so it
+  could never write one. The bridge gives it an empty text. It announces `session/load` and then does not find the
+  session when only little was said in it: it is told everything anew.
+- **Codex** ends the turn as `cancelled` when a permission is rejected, and tells a model's error as an answer. Its
+  home may not be a temporary folder.
+- **Qwen Code** announces its commands with half a megabyte of its own data: only name, description and hint are
+  kept. It offers several answers of one kind: they are told apart by their names.
+- **Deep Agents** remembers no session: after a restart it is told everything.
+- opencode and Qwen Code take half a minute to start on a busy machine: `limits.startTimeout` is 60 s.
+
+`make real-agents ARGS='gemini'` (and `claude-zed`, `codex-zed`) runs those that are not among the five.
+"""
 _TITLES = {
     "restart": "Bridge and agent restarted",
     "together": "All in one channel, two rounds",
@@ -59,7 +78,7 @@ def page(agents: Sequence[RealAgent], rows: Sequence[Row], machine: str) -> str:
     for name, title in titles.items():
         cells = [_cell(found.get((agent.name, name))) for agent in agents]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return _HEAD.format(date=today, machine=machine) + "\n".join(lines) + "\n"
+    return _HEAD.format(date=today, machine=machine) + "\n".join(lines) + "\n" + _NOTES
 
 
 def _cell(row: Row | None) -> str:

@@ -140,7 +140,12 @@ class AcpClient:
             unsaved = await self._read_buffer(str(real))
         if unsaved is not None:
             return {"content": slice_text(unsaved, line, limit)}
-        return {"content": await anyio.to_thread.run_sync(workspace.read_text, path, line, limit)}
+        try:
+            return {"content": await anyio.to_thread.run_sync(workspace.read_text, path, line, limit)}
+        except FileNotFoundError:
+            if self._connection.capabilities.missing_is_empty:
+                return {"content": ""}
+            raise
 
     async def _write(self, session: AcpSession, given: dict[str, Any]) -> dict[str, Any]:
         path, words = _path(given), given.get("content")

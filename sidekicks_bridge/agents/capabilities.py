@@ -31,6 +31,8 @@ class Capabilities(msgspec.Struct):
     logout: bool = False
     reload: bool = False
     """Its session must be loaded anew after a turn that did not end by itself."""
+    missing_is_empty: bool = False
+    """It is given an empty text for a file that is not there."""
     offers: list[Offer] = []
     """Its ways to sign in."""
 
@@ -74,6 +76,7 @@ def read_capabilities(result: Any, *known_as: str) -> Capabilities:
         sse=mcp.get("sse") is True,
         image=prompt.get("image") is True,
         reload=quirks.reload,
+        missing_is_empty=quirks.missing_is_empty,
         logout=isinstance(record(said.get("auth")).get("logout"), dict),
         offers=read_offers(record(result)),
     )

@@ -13,12 +13,16 @@ class Quirks(msgspec.Struct, frozen=True):
     """False: ``session/resume`` is announced but does not work."""
     reload: bool = False
     """A prompt after a turn that was cancelled or failed gets that turn's end: the session is to be loaded anew."""
+    missing_is_empty: bool = False
+    """It takes no error for a file that is not there, and so could never write a new one: it is given an empty text."""
 
 
 _NONE = Quirks("")
 _TABLE = (
     # Announces session/resume and answers Method not found.
     Quirks("qwen", resume=False),
+    # Its library rejects with plain objects, of which it reads no message (seen with 0.61.0).
+    Quirks("gemini-cli", missing_is_empty=True),
     # The adapter under its former name; seen with 0.23.1, no longer with 0.101 of @agentclientprotocol.
     Quirks("@zed-industries/claude", reload=True),
 )

@@ -24,6 +24,7 @@ def test_who_is_known() -> None:
     assert not quirks_of("/usr/bin/qwen").resume
     assert quirks_of("x", FORMER).reload
     assert not quirks_of("x", "@agentclientprotocol/claude-agent-acp").reload
+    assert quirks_of("gemini", "gemini-cli").missing_is_empty
     assert quirks_of("anything") == quirks_of()
 
 
@@ -51,3 +52,13 @@ async def test_a_session_that_is_loaded_anew(tmp_path: Path, name: str, loads: i
     async with world(tmp_path) as w:
         assert await turns(w, tmp_path, name) == ["session/new", *["session/load"] * loads]
         assert w.sink.text().endswith(f"{name} heard: three")
+
+
+@pytest.mark.anyio
+async def test_a_file_that_is_not_there_is_empty_for_one_that_takes_no_error(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        for name, said in (("gemini-cli", "read none.txt: \n"), ("other", "read none.txt refused: -32002")):
+            program, *args = command("--name", name)
+            w.configure(Spec(name="fake", command=program, args=args))
+            await w.ask("!read none.txt", channel=name)
+            assert w.sink.text(name).startswith(said)

@@ -114,7 +114,7 @@ def _is_starting(params: JSON) -> bool:
 async def test_a_cancel_in_the_moment_of_the_hand_over_loses_nothing(bed: Bed) -> None:
     room = await bed.room("alice", "bob")
     await room.ask("@alice hello", by="alice")
-    words = [f"word-{number}" for number in range(8)]
+    words = [f"word-{number}" for number in range(6)]  # three messages each: context carries twenty
     for word in words:
         await room.ask(f"@bob !say {word}", by="bob")
         mark = len(bed.client.events)

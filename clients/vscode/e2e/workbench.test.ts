@@ -208,6 +208,8 @@ scene(
 
     test("a bridge that dies comes back, and nothing typed is lost", async () => {
       await s.window.openChannel("#general");
+      await s.window.say("@bob remember this");
+      await answer(s.chat, "bob heard: remember this").waitFor();
       const field = s.chat.locator(".composer textarea");
       await field.fill("not sent yet");
       const before = s.bed.owner();
@@ -219,7 +221,7 @@ scene(
       );
       await s.window.row(/Alice.*stopped/).waitFor();
       assert.equal(await field.inputValue(), "not sent yet");
-      await s.chat.locator(".message", { hasText: "from the editor" }).first().waitFor();
+      await answer(s.chat, "bob heard: remember this").waitFor();
       await s.window.say("@alice back again");
       await answer(s.chat, "alice heard: back again").waitFor();
     });
@@ -234,7 +236,7 @@ scene(
       await pages().reload();
       s.chat = await s.window.chat();
       assert.equal(await s.chat.locator("body").getAttribute("data-channel"), "#general");
-      await answer(s.chat, "alice heard: back again").waitFor();
+      await s.chat.locator(".message.by-agent.finished").first().waitFor();
       assert.equal(await s.chat.locator(".composer textarea").inputValue(), "a draft");
     });
 
@@ -261,7 +263,7 @@ scene(
       await s.window.command("Sidekicks: Restart Agent…");
       await s.window.pick("Bob").click();
       await s.window.row(/Bob.*ready/).waitFor();
-      await s.chat.locator(".composer textarea").focus();
+      await s.chat.locator(".composer textarea").click();
       await pages().keyboard.press("Alt+ArrowUp");
       await s.chat.locator("body:not([data-channel='#general'])").waitFor();
       await pages().keyboard.press("Alt+ArrowDown");
@@ -291,7 +293,7 @@ scene(
         () => pages().evaluate(() => document.hasFocus()),
         (focused) => !focused,
       );
-      await pages().evaluate(() => window.dispatchEvent(new FocusEvent("blur"))); // the emulation sends none
+      await pages().evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // the emulation sends none
       s.bed.openGate("meanwhile");
       await answer(s.chat, "Long_done.").waitFor();
       const notice = await s.window.notification("@alice has answered in #general.");

@@ -341,4 +341,7 @@ listen((message) => {
   chat ??= new Chat();
   chat.hear(message);
 });
+// For the keys that hold in the chat alone.
+window.addEventListener("focus", () => post({ type: "focused", focused: true }));
+window.addEventListener("blur", () => post({ type: "focused", focused: false }));
 post({ type: "ready" });

@@ -8,7 +8,7 @@ import { button, h, icon } from "./dom.ts";
 import { post, request } from "./host.ts";
 import { t } from "./l10n.ts";
 import { visible } from "./safe.ts";
-import { diffElement, locationLink, output } from "./tool.ts";
+import { diffElement, output, placesOf } from "./tool.ts";
 
 const INERT_MILLISECONDS = 500;
 
@@ -93,8 +93,8 @@ function about({ requestId, toolCall }: Permission): Node[] {
   const nodes: Node[] = [];
   const command = commandOf(toolCall.input);
   if (command !== undefined) nodes.push(output(command, t("Command")));
-  if (toolCall.locations.length > 0)
-    nodes.push(h("div.locations", {}, ...toolCall.locations.map(locationLink)));
+  const places = placesOf(toolCall);
+  if (places.length > 0) nodes.push(h("div.locations", {}, ...places));
   toolCall.content.forEach((content, at) => {
     const openDiff = (): void => post({ type: "openPermissionDiff", requestId, content: at });
     if (content.type === "diff") nodes.push(diffElement(content, openDiff));

@@ -73,7 +73,8 @@ export function toolElement(
 
 function toolBody(part: ToolCallPart, messageId: string, index: number): Node[] {
   const nodes: Node[] = [];
-  if (part.locations.length > 0) nodes.push(h("div.locations", {}, ...part.locations.map(locationLink)));
+  const places = placesOf(part);
+  if (places.length > 0) nodes.push(h("div.locations", {}, ...places));
   const command = commandOf(part.input);
   if (command !== undefined) nodes.push(output(command, t("Command")));
   else if (hasMore(part.input)) nodes.push(output(plain(part.input), t("Input")));
@@ -89,7 +90,13 @@ function toolBody(part: ToolCallPart, messageId: string, index: number): Node[] 
   return nodes;
 }
 
-export function locationLink({ path, line }: Location): HTMLElement {
+/** Links to the places of a tool call that no change of it names already. */
+export function placesOf({ locations, content }: ToolCallPart): HTMLElement[] {
+  const changed = new Set(content.map((one) => (one.type === "diff" ? one.path : undefined)));
+  return locations.filter(({ path }) => !changed.has(path)).map(locationLink);
+}
+
+function locationLink({ path, line }: Location): HTMLElement {
   const label = line === undefined ? shortPath(path) : `${shortPath(path)}:${line}`;
   return button(visible(label), () => post({ type: "openFile", path, line }), "link location");
 }

@@ -26,26 +26,26 @@ export class Window {
 
   /** Run a command by its title. */
   async command(title: string): Promise<void> {
-    await this.#ask("F1", `>${title}`);
-    await this.pick(title.split(": ").at(-1) ?? title).click();
+    await this.#choose("F1", `>${title}`, title.split(": ").at(-1) ?? title);
   }
 
   /** Open a file of the workspace. */
   async openFile(name: string): Promise<Locator> {
-    await this.#ask("Control+P", name);
-    await this.pick(name).click();
+    await this.#choose("Control+P", name, name);
     const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
     await editor.waitFor();
     return editor;
   }
 
-  /** Open the box at the top by its key and write into it; once more if something else took the focus meanwhile. */
-  async #ask(key: string, text: string): Promise<void> {
-    for (let tries = 0; tries < 10; tries++) {
+  /** Open the box at the top by its key, write into it and choose a row; anew if something took the focus meanwhile. */
+  async #choose(key: string, text: string, row: string): Promise<void> {
+    for (let tries = 0; tries < 8; tries++) {
       await this.page.keyboard.press(key);
       try {
-        await this.#box.fill(text, { timeout: 3_000 });
-        if ((await this.#box.inputValue({ timeout: 1_000 })) === text) return;
+        await this.#box.fill(text, { timeout: 5_000 });
+        if ((await this.#box.inputValue({ timeout: 1_000 })) !== text) continue;
+        await this.pick(row).click({ timeout: 5_000 });
+        return;
       } catch {
         continue; // it was closed
       }

@@ -88,7 +88,7 @@ async function take(window: Window, name: string): Promise<void> {
 
 /** Make the chat wider by its edge. */
 async function widen(window: Window, pixels: number): Promise<void> {
-  const edge = (await window.page.locator(".auxiliarybar").boundingBox())?.x ?? 0;
+  const edge = (await window.page.locator(".part.auxiliarybar").boundingBox())?.x ?? 0;
   await window.page.mouse.move(edge - 2, 500);
   await window.page.mouse.down();
   await window.page.mouse.move(edge - pixels, 500, { steps: 5 });

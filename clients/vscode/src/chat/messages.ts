@@ -55,6 +55,7 @@ export type ToView =
 
 export type FromView =
   | { type: "ready" }
+  | { type: "focused"; focused: boolean }
   | { type: "request"; id: number; method: ViewMethod; params: unknown }
   | { type: "read"; channelId: string; seq: number }
   | { type: "reopen" }

@@ -123,6 +123,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.#unread = { channelId: message.channelId, seq: message.seq };
       this.#markRead();
     } else if (message.type === "reopen") void this.#restore();
+    else if (message.type === "focused")
+      void vscode.commands.executeCommand("setContext", "sidekicks.chatFocused", message.focused);
     else this.handle(message);
   }
 

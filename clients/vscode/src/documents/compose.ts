@@ -9,10 +9,19 @@ import { slugOf } from "../overview.ts";
 
 const SCHEME = "sidekicks";
 
+const KEPT = "sidekicks.compose";
+
 export class ComposeFiles implements vscode.FileSystemProvider {
-  readonly #texts = new Map<string, Uint8Array>();
+  readonly #state: vscode.Memento;
+  readonly #texts: Map<string, string>;
   readonly #changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changes.event;
+
+  /** `state`: what is saved outlives the window there. */
+  constructor(state: vscode.Memento) {
+    this.#state = state;
+    this.#texts = new Map(Object.entries(state.get<Record<string, string>>(KEPT, {})));
+  }
 
   watch(): vscode.Disposable {
     return new vscode.Disposable(() => undefined);
@@ -24,11 +33,13 @@ export class ComposeFiles implements vscode.FileSystemProvider {
   }
 
   readFile(uri: vscode.Uri): Uint8Array {
-    return this.#texts.get(uri.path) ?? new Uint8Array();
+    return Buffer.from(this.#texts.get(uri.path) ?? "");
   }
 
-  writeFile(uri: vscode.Uri, content: Uint8Array): void {
-    this.#texts.set(uri.path, content);
+  async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
+    if (content.length === 0) this.#texts.delete(uri.path);
+    else this.#texts.set(uri.path, Buffer.from(content).toString());
+    await this.#state.update(KEPT, Object.fromEntries(this.#texts));
     this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -40,8 +51,8 @@ export class ComposeFiles implements vscode.FileSystemProvider {
     throw vscode.FileSystemError.NoPermissions();
   }
 
-  delete(uri: vscode.Uri): void {
-    this.#texts.delete(uri.path);
+  delete(uri: vscode.Uri): Promise<void> {
+    return this.writeFile(uri, new Uint8Array());
   }
 
   rename(): void {
@@ -50,7 +61,7 @@ export class ComposeFiles implements vscode.FileSystemProvider {
 }
 
 export function composeCommands(app: App): Commands {
-  const files = new ComposeFiles();
+  const files = new ComposeFiles(app.context.workspaceState);
   app.context.subscriptions.push(
     vscode.workspace.registerFileSystemProvider(SCHEME, files, { isCaseSensitive: true }),
   );
