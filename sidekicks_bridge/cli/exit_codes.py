@@ -15,7 +15,7 @@ QUOTE = "Quote '#general': the shell takes an unquoted # for the beginning of a 
 
 HELP = """exit codes:
   0    every agent that was asked has answered
-  1    a turn failed, was refused, cancelled or interrupted, the bridge refused the message, or the configuration cannot be used
+  1    a turn failed, was refused, cancelled or interrupted, the bridge refused the message, or no agent can be used
   3    the bridge could not be started, or it ended
   4    nobody answered: the message names no one, or someone who does not exist
   5    there is no such channel or agent
