@@ -10,6 +10,10 @@ scene(
   "Around the chat",
   {
     agents: { alice: ["--commands", "plan:Make a plan", "--config-options", "boolean"], bob: [] },
+    channels: [
+      { name: "general", members: ["alice", "bob"] },
+      { name: "side", members: ["bob"] },
+    ],
     files: { "notes.md": "one\ntwo\nthree\n", "draft.md": "# Title\n\n" },
     settings: { "sidekicks.completion.documents": true, "sidekicks.notifications.longTurn": 0.001 },
   },
@@ -265,9 +269,10 @@ scene(
       await s.window.row(/Bob.*ready/).waitFor();
       await s.chat.locator(".composer textarea").click();
       await pages().keyboard.press("Alt+ArrowUp");
-      await s.chat.locator("body:not([data-channel='#general'])").waitFor();
+      await s.window.shown("#side");
       await pages().keyboard.press("Alt+ArrowDown");
-      await s.window.shown("#general");
+      await s.chat.locator("body[data-channel='#general']").waitFor();
+      await s.window.openFile("notes.md");
       await s.window.command("Sidekicks: Add Open Editors to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
       await s.chat.getByRole("button", { name: /^Remove notes\.md$/ }).click();
