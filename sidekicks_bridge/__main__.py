@@ -18,7 +18,7 @@ _FAILED = 1
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
-    "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' 'hello'"),
+    "say": ("sidekicks_bridge.cli.say", "one message, its answers: sidekicks say '#general' '@scout hello'"),
     "channels": ("sidekicks_bridge.cli.mail:channels", "list the channels; --as NAME: that peer's, with what waits"),
     "log": ("sidekicks_bridge.cli.history:log", "print what was said: sidekicks log '#general'"),
     "search": ("sidekicks_bridge.cli.history:search", "find messages: sidekicks search word"),
@@ -29,7 +29,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("sidekicks_bridge.cli.owner_verbs:status", "the running bridge: who uses it, what runs and what waits"),
     "stop": ("sidekicks_bridge.cli.owner_verbs:stop", "end the running bridge"),
     "config": ("sidekicks_bridge.cli.config", "the configuration: path, check, schema, edit"),
-    "data": ("sidekicks_bridge.cli.data", "the histories on this machine; `data adopt` after a configuration moved"),
+    "data": ("sidekicks_bridge.cli.data", "the histories here; `data adopt` after a configuration moved"),
     "trust": ("sidekicks_bridge.cli.here", "read this folder's own configuration from now on"),
     "hub": ("sidekicks_bridge.cli.hub", "a bridge that outlives windows (started on demand)"),
     "verify": ("sidekicks_bridge.cli.transcript:verify", "prove who wrote what: the transcript against the log"),

@@ -55,6 +55,8 @@ class Examined(msgspec.Struct, kw_only=True):
     error: str | None = None
     code: str | None = None
     """The code of the error."""
+    timed_out: bool = False
+    """Whether it was not ready in the time that it has (`limits.startTimeout`)."""
 
 
 class _Listener:
@@ -131,6 +133,8 @@ async def examine(
                 await _converse(connection, sink, found, folder, prompts, began)
             except SidekicksError as problem:
                 found.error, found.code = problem.message, problem.code
+                started = found.start_seconds is not None
+                found.timed_out = not started and time.monotonic() - began >= limits.start_timeout
             found.memory = await anyio.to_thread.run_sync(memory_of, connection.pid)
             found.noise, found.stderr = connection.noise, sink.lines - connection.noise
             connection.end()

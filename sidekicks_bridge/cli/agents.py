@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge import ownership
-from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
+from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.text import one_line, safe, use_utf8
+from sidekicks_bridge.cli.text import one_line, rows, safe, use_utf8
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; 0: done, 1: the configuration or the bridge cannot be reached, 64: wrong arguments."""
+    """0: done; 1: the configuration cannot be read, or the bridge refused; 5: no such agent; 64: wrong arguments."""
     given = _arguments(use_utf8(argv))
     if isinstance(given, int):
         return given
+    from sidekicks_bridge.cli.channel_ref import UnknownChannel
     from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 
     try:
@@ -36,16 +37,19 @@ def main(argv: list[str]) -> int:
             import anyio
 
             return anyio.run(_attached, given)
-        rows: list[dict[str, Any]] = given.rows(given)
+        found: list[dict[str, Any]] = given.rows(given)
+    except UnknownChannel as unknown:
+        print(f"sidekicks agents: {unknown}", file=sys.stderr)
+        return NOT_FOUND
     except (SidekicksError, BridgeGone, BridgeError) as problem:
         print(f"sidekicks agents: {problem}", file=sys.stderr)
         return FAILED
     if given.json:
         from sidekicks_bridge.protocol.base import encode
 
-        print(encode(rows).decode())
+        print(encode(found).decode())
     else:
-        print("\n".join(given.line(row) for row in rows) or given.none)
+        print("\n".join(given.line(row) for row in found) or given.none)
     return OK
 
 
@@ -95,10 +99,10 @@ async def _sign_in(given: Namespace, client: BridgeClient) -> int:
     from sidekicks_bridge.cli.sign_in import run_here, sign_in
     from sidekicks_bridge.protocol.requests import AgentRef, Empty, State
 
-    agent = given.agent.removeprefix("@")
+    agent = await _named(given, client)
     await client.request("sidekicks/agent/start", AgentRef(agent=agent), Empty)
     state = await client.request("sidekicks/state/get", Empty(), State)
-    methods = next(one.sign_in for one in state.agents if one.name.casefold() == agent.casefold())
+    methods = next(one.sign_in for one in state.agents if one.name == agent)
     ids = [method.id for method in methods]
     chosen = given.method or (ids[0] if len(ids) == 1 else None)
     if chosen is None:
@@ -114,10 +118,18 @@ async def _sign_in(given: Namespace, client: BridgeClient) -> int:
 async def _sign_out(given: Namespace, client: BridgeClient) -> int:
     from sidekicks_bridge.protocol.requests import AgentRef, Empty
 
-    agent = given.agent.removeprefix("@")
+    agent = await _named(given, client)
     await client.request("sidekicks/agent/logout", AgentRef(agent=agent), Empty)
     print(f"Signed out of @{agent}.")
     return OK
+
+
+async def _named(given: Namespace, client: BridgeClient) -> str:
+    """The name of the agent that is meant. Raises `UnknownChannel`."""
+    from sidekicks_bridge.cli.channel_ref import find_agent
+    from sidekicks_bridge.protocol.requests import Empty, State
+
+    return find_agent(await client.request("sidekicks/state/get", Empty(), State), given.agent).name
 
 
 def _configured(given: Namespace) -> list[dict[str, Any]]:
@@ -126,10 +138,10 @@ def _configured(given: Namespace) -> list[dict[str, Any]]:
     path, config = _config(given)
     running = _status(path) if ownership.running(path) is not None else None
     states = {agent.name: agent for agent in running.state.agents} if running else {}
-    rows = []
+    listed = []
     for spec in config.agents:
         agent = states.get(spec.name)
-        rows.append(
+        listed.append(
             {
                 "name": spec.name,
                 "title": spec.title,
@@ -139,15 +151,15 @@ def _configured(given: Namespace) -> list[dict[str, Any]]:
                 "origin": "builtin" if spec.builtin else "config",
             }
         )
-    return [*rows, *registered(path)]
+    return [*listed, *registered(path)]
 
 
 def _configured_line(row: dict[str, Any]) -> str:
     if row["origin"] == "mail":
         return f"@{row['name']:<16} {row['state']:<9} by mail, until {row['expiresAt']}"
     what = f"built in ({row['program']})" if row["origin"] == "builtin" else one_line(row["program"])
-    error = f"\n    {safe(row['error'])}".replace("\n", "\n    ") if row["error"] else ""
-    return f"@{row['name']:<16} {row['state']:<9} {what}{error}"
+    error = "".join("\n" + rows(f"    {line}", 4) for line in safe(row["error"]).split("\n")) if row["error"] else ""
+    return rows(f"@{row['name']:<16} {row['state']:<9} {what}", 28) + error
 
 
 def _available(given: Namespace) -> list[dict[str, Any]]:
@@ -178,16 +190,15 @@ def _available_line(row: dict[str, Any]) -> str:
         what = f"found, not configured: {row['command']}"
     else:
         what = row["install"]
-    return f"{row['title']:<12} {what}"
+    return rows(f"{row['title']:<12} {what}", 13)
 
 
 def _config(given: Namespace) -> tuple[Path, Config]:
-    from sidekicks_bridge.config.load import load
-    from sidekicks_bridge.config.model import Config
+    from sidekicks_bridge.cli.config import usable
 
     location = located(given.config)
     ensure(location)
-    return location.path, load(location.path).config or Config()
+    return location.path, usable(location.path)
 
 
 def _status(path: Path) -> BridgeStatus:

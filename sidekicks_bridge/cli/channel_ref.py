@@ -13,15 +13,17 @@ from sidekicks_bridge.protocol.types import Channel
 if TYPE_CHECKING:
     from sidekicks_bridge.cli.client import BridgeClient
     from sidekicks_bridge.protocol.requests import State
+    from sidekicks_bridge.protocol.types import Agent
     from sidekicks_bridge.store.contract import StoredChannel
 
 
 class UnknownChannel(Exception):
-    """No channel or agent is called so. The message names near ones; ``name`` is what was asked for, without mark."""
+    """No channel or agent is called so. The message names ``near`` ones; ``name`` was asked for, without its mark."""
 
-    def __init__(self, name: str, message: str) -> None:
+    def __init__(self, name: str, message: str, near: list[str]) -> None:
         super().__init__(message)
         self.name = name
+        self.near = near
 
 
 def slug(channel: Channel | StoredChannel) -> str:
@@ -48,8 +50,20 @@ async def find_channel(client: BridgeClient, state: State, ref: str) -> Channel:
             if agent.name.casefold() == name.casefold():
                 return await client.request("sidekicks/channel/direct", DirectChannel(agent=agent.name), Channel)
     names = [slug(channel) for channel in state.channels if channel.kind == "named"]
-    message = unknown(ref, names + ["@" + agent.name for agent in state.agents])
-    raise UnknownChannel(name, message + config_trouble(state))
+    raise _unknown(state, ref, names + ["@" + agent.name for agent in state.agents])
+
+
+def find_agent(state: State, ref: str) -> Agent:
+    """The agent that ``ref`` names, with or without its mark; raises `UnknownChannel`."""
+    name = ref.removeprefix("@")
+    for agent in state.agents:
+        if agent.name.casefold() == name.casefold():
+            return agent
+    raise _unknown(state, f"@{name}", ["@" + agent.name for agent in state.agents])
+
+
+def _unknown(state: State, ref: str, names: list[str]) -> UnknownChannel:
+    return UnknownChannel(ref.lstrip("#@"), unknown(ref, names) + config_trouble(state), near(ref, names))
 
 
 def default_channel(state: State, folder: str) -> Channel | None:
@@ -72,17 +86,14 @@ def config_trouble(state: State) -> str:
     if not errors:
         return ""
     more = "; `sidekicks config check` shows all" if len(errors) > 1 else ""
-    return (
-        f"\nThe configuration has errors: {errors[0].file}:{errors[0].line}: {one_line(errors[0].message, 500)}{more}"
-    )
+    where = f"{errors[0].file}:{errors[0].line}:{errors[0].column}"
+    return f"\nThe configuration has errors: {where}: {one_line(errors[0].message, 500)}{more}"
 
 
 def unknown(ref: str, names: list[str]) -> str:
     """That nothing is called ``ref``, which of ``names`` (`#general`, `@scout`) is near, or what there is."""
     names = list(dict.fromkeys(names))
-    bare = {known[1:].casefold(): known for known in reversed(names)}
-    close = [bare[found] for found in get_close_matches(ref.lstrip("#@").casefold(), bare, n=2, cutoff=0.6)]
-    if close:
+    if close := near(ref, names):
         hint = "Did you mean " + " or ".join(f"'{known}'" for known in close) + "?"
     elif names:
         hint = "There are: " + " ".join(names[:12]) + (" …" if len(names) > 12 else "")
@@ -90,3 +101,9 @@ def unknown(ref: str, names: list[str]) -> str:
         hint = "There is no channel yet and no agent; `sidekicks config path` says where to add some."
     what = {"#": "channel", "@": "agent"}.get(ref[:1], "channel or agent")
     return f"There is no {what} {one_line(ref, 64)!r}. {hint}"
+
+
+def near(ref: str, names: list[str]) -> list[str]:
+    """Which of ``names`` are written nearly like ``ref``, whatever their marks; the nearest first."""
+    bare = {known[1:].casefold(): known for known in reversed(names)}
+    return [bare[found] for found in get_close_matches(ref.lstrip("#@").casefold(), bare, n=2, cutoff=0.6)]

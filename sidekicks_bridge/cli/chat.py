@@ -16,6 +16,7 @@ from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.cli.exit_codes import BRIDGE_GONE, FAILED, HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import offer_trust
 from sidekicks_bridge.cli.text import use_utf8
+from sidekicks_bridge.protocol.errors import SidekicksError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -44,6 +45,9 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     except UnknownChannel as unknown:
         print(f"sidekicks chat: {unknown}", file=sys.stderr)
         return NOT_FOUND
+    except SidekicksError as wrong:
+        print(f"sidekicks chat: {wrong.message}", file=sys.stderr)
+        return FAILED
     except BridgeError as refused:
         print(f"sidekicks chat: {refused.message}", file=sys.stderr)
         return FAILED

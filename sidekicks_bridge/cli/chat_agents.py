@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.application import run_in_terminal
 
 from sidekicks_bridge.cli.chat_forms import ChatForms
-from sidekicks_bridge.cli.picker import Item, Question
+from sidekicks_bridge.cli.picker import Item, Question, sure
 from sidekicks_bridge.cli.sign_in import run_here, sign_in
 from sidekicks_bridge.cli.style import DIM, OK, WARN, Line
 from sidekicks_bridge.cli.text import one_line
@@ -148,11 +148,11 @@ class ChatAgents:
             if name not in waiting:
                 for method in agent.sign_in:
                     yield self._sign_in(name, method, needed=False)
-            if agent.can_log_out:
-                yield self._simple("sign out of", name, "agent/logout")
             if agent.state != "stopped":
                 yield self._simple("restart", name, "agent/restart")
                 yield self._simple("stop", name, "agent/stop")
+            if agent.can_log_out:
+                yield self._simple("sign out of", name, "agent/logout")
 
     def _sessions(self, agent: str) -> Item:
         """Go on here with a session that the agent remembers; asking starts it."""
@@ -184,8 +184,15 @@ class ChatAgents:
         return Item([("", title), (DIM, f"  {more}")], f"{title} {more}", go)
 
     def _simple(self, words: str, agent: str, method: str) -> Item:
-        line: Line = [("", f"{words} "), self._app.model.names.span(agent)]
-        return Item(line, f"{words} {agent}", self._request(method, agent))
+        """Done after a question, which says whether the agent is at work."""
+        names = self._app.model.names
+
+        async def ask() -> None:
+            busy = names.agents[agent].state == "busy" if agent in names.agents else False
+            title = f"{words.capitalize()} {names.title(agent)}?" + (" Its answer is cut off." if busy else "")
+            self._app.ask(sure(title, f"yes, {words} {names.title(agent)}", self._request(method, agent)))
+
+        return Item([("", f"{words} "), names.span(agent)], f"{words} {agent}", ask)
 
     def _request(self, method: str, agent: str) -> Callable[[], Awaitable[None]]:
         async def go() -> None:

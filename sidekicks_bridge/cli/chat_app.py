@@ -18,16 +18,17 @@ from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, fi
 from sidekicks_bridge.cli.chat_agents import ChatAgents
 from sidekicks_bridge.cli.chat_draft import Draft
 from sidekicks_bridge.cli.chat_files import ChatFiles
-from sidekicks_bridge.cli.chat_keys import HELP, bindings
+from sidekicks_bridge.cli.chat_keys import bindings, help_lines
 from sidekicks_bridge.cli.chat_preview import Preview
 from sidekicks_bridge.cli.chat_prompts import ChatPrompts
 from sidekicks_bridge.cli.chat_questions import ChatQuestions
 from sidekicks_bridge.cli.chat_screen import Screen
-from sidekicks_bridge.cli.chat_send import Sender
+from sidekicks_bridge.cli.chat_send import Sender, typed_texts
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
 from sidekicks_bridge.cli.composer import BridgeCompleter, Composer
+from sidekicks_bridge.cli.config import check_usable
 from sidekicks_bridge.cli.picker import Picker, Question
-from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, Line, indented
+from sidekicks_bridge.cli.style import DIM, ERROR, indented
 from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.protocol.events import (
     BridgeStopping,
@@ -36,7 +37,6 @@ from sidekicks_bridge.protocol.events import (
     DraftChanged,
     MessageUpdated,
 )
-from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import (
     Accepted,
     AnswerPermission,
@@ -103,6 +103,7 @@ class ChatApp:
         """Talk until the person leaves; raises `BridgeGone` when the bridge is gone and no other one comes up."""
         self.model.columns = self.screen.columns
         state = await self.client.request("sidekicks/state/get", Empty(), BridgeState, self.model.know)
+        check_usable(state)
         if PurePath(state.config.path).parent == PurePath(self.model.folder):
             self.model.say(f"This folder's own configuration is in use: {state.config.path}", DIM)
         first = await self._first_channel(state, ref)
@@ -168,12 +169,12 @@ class ChatApp:
             await self.client.request("sidekicks/channel/close", ChannelRef(channel_id=before), Empty)
         asked = OpenChannel(channel_id=channel.id, limit=_MOST_MESSAGES if again else self._history)
         snapshot = await self.client.request("sidekicks/channel/open", asked, OpenedChannel, self.model.opened)
-        self.composer.remember(_typed_texts(snapshot))
+        self.composer.remember(typed_texts(snapshot))
         self.draft.opened(channel.id, snapshot.draft or "")
         if not again:
             self.questions.root = snapshot.other_root
             if snapshot.other_root is not None:
-                self.questions.other_root()
+                self.questions.tell_other_root()
         self.preview.ask()
         self.changed()
 
@@ -186,7 +187,7 @@ class ChatApp:
             self.questions.other_root()
             return
         self.preview.clear()
-        text = self.composer.take()
+        text = self.composer.take().rstrip()
         self.do(self.keep_draft)
         self.do(self._sender.send, self.client, self.model.channel.id, text, self.files.take())
 
@@ -220,10 +221,33 @@ class ChatApp:
     def picked(self) -> None:
         """Enter in a list."""
         item = self.picker.chosen()
-        if item is not None:
-            self.attachment.want()
+        if item is None or item.pick is None or self.picker.busy:
+            return
+        self.attachment.want()
+        if item.stays:
+            self.do(self._pick, item.pick)
+        else:
             self.close_picker()
             self.do(item.pick)
+
+    async def _pick(self, pick: Callable[[], Awaitable[None]]) -> None:
+        """Do what was picked, the list staying open until it is done; what is typed meanwhile is for the composer."""
+        picker, question, typed = self.picker, self.picker.question, self.picker.buffer.text
+        picker.busy = True
+        try:
+            await pick()
+        except BridgeError as refused:
+            if picker.question is not question:
+                raise
+            picker.problem = refused.message
+        else:
+            if picker.question is question:
+                more = picker.buffer.text.removeprefix(typed)
+                self.close_picker()
+                self.composer.buffer.insert_text(more)
+        finally:
+            picker.busy = False
+        self.changed()
 
     def close_picker(self) -> None:
         """Esc in a list."""
@@ -237,8 +261,7 @@ class ChatApp:
 
     def help(self) -> None:
         """F1: print what the keys do."""
-        rows: list[Line] = [[(BOLD, f"{key:<20}"), ("", what)] for key, what in HELP]
-        self.model.show([[], *indented(rows, [("", "  ")])])
+        self.model.show([[], *indented(help_lines(self.model.columns - 2), [("", "  ")])])
         self.changed()
 
     def question_open(self) -> bool:
@@ -308,7 +331,7 @@ class ChatApp:
             if ref.startswith("@"):
                 raise
             self.model.say(str(unknown), ERROR)
-            self.ask(self.questions.unknown_channel(unknown.name))
+            self.ask(self.questions.unknown_channel(unknown))
             return None
 
     def _unsent(self) -> str:
@@ -375,12 +398,3 @@ class ChatApp:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGHUP) as signals:
             async for _ in signals:
                 self.leave()
-
-
-def _typed_texts(snapshot: OpenedChannel) -> list[str]:
-    """What the user sent here, oldest first."""
-    return [
-        "".join(part.text for part in message.parts if isinstance(part, TextPart))
-        for message in snapshot.messages
-        if message.author.kind == "user"
-    ]

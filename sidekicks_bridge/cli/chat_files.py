@@ -68,7 +68,7 @@ class ChatFiles:
         try:
             line: Line = [("", "attach "), (BOLD, one_line(attached(words, self._app.model.folder).title or words, 60))]
         except (NoFileError, OSError) as problem:
-            line = [(WARN, one_line(str(problem), 90))]
+            return Item([(WARN, one_line(str(problem), 90))], words, None)
         return Item(line, words, attach)
 
     def _removal(self, file: Attachment) -> Item:

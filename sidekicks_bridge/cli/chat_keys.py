@@ -8,6 +8,8 @@ from prompt_toolkit.filters import Condition, Filter, has_completions
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
 
+from sidekicks_bridge.cli.style import BOLD, Line, wrap
+
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
 
@@ -16,22 +18,31 @@ if TYPE_CHECKING:
 HELP = (
     ("Enter", "send"),
     ("Alt+Enter, Ctrl+J", "new line"),
-    ("Tab", "complete @ and /; take the suggestion for a name that is wrong"),
+    ("Tab", "complete @ and /, or mend a name that is wrong"),
     ("↑ ↓", "what you sent before"),
     ("Ctrl+C", "cancel the running turn; twice, or when nothing runs: leave"),
     ("Ctrl+D", "leave"),
     ("Ctrl+O", "go to another channel, or to a question that waits there"),
     ("Ctrl+N", "new channel"),
     ("Ctrl+T", "this channel: invite and remove agents, rename it, delete it"),
-    ("Ctrl+F", "attach a file by its path; an image whose path is pasted is attached too"),
+    ("Ctrl+F", "attach a file by its path; or paste the path of an image"),
     ("Ctrl+G", "the agents: what they ask for, sign in, ask again, settings, sessions, restart, stop"),
     ("Ctrl+Q", "take back a queued message"),
     ("F2", "what did they see? What an agent was sent for an answer"),
     ("PageUp", "earlier messages"),
     ("1 … 9, 0, Esc", "answer a permission question, show all of it, answer it later (composer empty)"),
-    ("Ctrl+L, Ctrl+Z", "clear the screen; go back to the shell, `fg` comes here again"),
+    ("Ctrl+L, Ctrl+Z", "clear the screen; go to the shell, and back with `fg`"),
     ("F1", "these keys"),
 )
+_KEY_COLUMNS = 18
+_INSTEAD_OF_BLANK = " ,.:;!?)"
+"""What takes the place of the blank that a completion adds."""
+
+
+def help_lines(columns: int) -> list[Line]:
+    """The table, at most ``columns`` wide."""
+    hanging: Line = [("", " " * _KEY_COLUMNS)]
+    return [row for key, what in HELP for row in wrap([(BOLD, f"{key:<{_KEY_COLUMNS}}"), ("", what)], columns, hanging)]
 
 
 def bindings(app: ChatApp) -> KeyBindings:
@@ -67,7 +78,7 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
         if event.key_processor.input_queue:  # more has arrived with it: pasted, by a terminal that does not mark it
             buffer.insert_text("\n")
         elif buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
-            buffer.complete_state = None
+            app.composer.take_completion()
         else:
             app.send()
 
@@ -89,6 +100,13 @@ def _composer_keys(keys: KeyBindings, app: ChatApp, here: Filter) -> None:
             buffer.complete_next()
         elif not app.accept_suggestion():
             buffer.start_completion(select_first=False)
+
+    for key in _INSTEAD_OF_BLANK:
+
+        @keys.add(key, filter=here & Condition(lambda: app.composer.completed))
+        def _(event: KeyPressEvent, key: str = key) -> None:
+            app.composer.buffer.delete_before_cursor()
+            app.composer.buffer.insert_text(key)
 
     @keys.add("escape", filter=here & has_completions)
     def _(event: KeyPressEvent) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.requests import OpenedChannel, State
     from sidekicks_bridge.protocol.types import Channel, Message, Turn
 
+_RECALLED = 4
+"""How many messages are shown again when a channel comes back on screen after another one."""
 _EVENTS: dict[str, type[Wire]] = {event.name: event.params for event in events.EVENTS}
 
 
@@ -101,7 +103,9 @@ class ChatModel:
         else:
             self._views = []
             self.failed = {}
-            self._out += self._title(snapshot)
+            self._printed -= {message.id for message in messages[-_RECALLED:]}
+            messages = [message for message in messages if message.id not in self._printed]
+            self._out += self._title(snapshot, left_out=len(messages) < len(snapshot.messages))
             self.earliest = next((message.seq for message in messages if message.seq is not None), self.earliest)
         for message in messages:
             self._message(message)
@@ -274,7 +278,7 @@ class ChatModel:
             self.names.know(event.agents)
             self._know_channels(event.channels)
 
-    def _title(self, snapshot: OpenedChannel) -> list[Line]:
+    def _title(self, snapshot: OpenedChannel, *, left_out: bool) -> list[Line]:
         channel = snapshot.channel
         lines: list[Line] = [
             [],
@@ -282,7 +286,7 @@ class ChatModel:
         ]
         if channel.description:
             lines.append([(DIM, one_line(channel.description, self.columns))])
-        if snapshot.has_more:
+        if snapshot.has_more or left_out:
             lines.append([(DIM, "PageUp shows earlier messages")])
         return lines
 

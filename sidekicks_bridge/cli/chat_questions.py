@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.channel_ref import slug
 from sidekicks_bridge.cli.client import BridgeError
-from sidekicks_bridge.cli.picker import Item, Question
+from sidekicks_bridge.cli.picker import Item, Question, sure
 from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, WARN, Line
 from sidekicks_bridge.cli.text import one_line
 from sidekicks_bridge.names import name_problem
@@ -28,6 +29,7 @@ from sidekicks_bridge.protocol.types import Channel
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from sidekicks_bridge.cli.channel_ref import UnknownChannel
     from sidekicks_bridge.cli.chat_app import ChatApp
 
 
@@ -60,35 +62,40 @@ class ChatQuestions:
         """A new channel in this folder, by its name."""
         self._app.ask(Question("New channel", [], self._new_item, "type its name · Enter makes it · Esc closes"))
 
-    def unknown_channel(self, name: str) -> Question:
-        """What to do about a name that nothing is called."""
+    def unknown_channel(self, unknown: UnknownChannel) -> Question:
+        """What to do about a name that nothing is called: what is called nearly so, a new channel, the others."""
         channels = [channel for channel in self._app.model.channels.values() if channel.kind == "named"]
-        items = [] if name_problem(name) else [self._new_item(name)]
-        return Question(
-            "Go to", [*items, *(self._channel_item(channel, False) for channel in channels)], self._new_item
-        )
+        items = [self._channel_item(channel, False) for channel in channels if slug(channel) in unknown.near]
+        items += [self._direct_item(name[1:]) for name in unknown.near if name.startswith("@")]
+        items += [] if name_problem(unknown.name) else [self._new_item(unknown.name)]
+        items += [self._channel_item(channel, False) for channel in channels if slug(channel) not in unknown.near]
+        return Question("Go to", items, self._new_item)
 
     def this_channel(self) -> None:
         """Invite, remove, rename, delete."""
         channel = self._app.model.channel
         if channel is None:
             return
-        items = [*self._members(channel), self._rename_item(channel)] if channel.kind == "named" else []
+        present = [member.name for member in channel.members]
+        items = []
+        if channel.kind == "named":
+            absent = [name for name in self._app.model.names.agents if name not in present]
+            items += [self._member_item("invite", channel, name) for name in absent]
+            items.append(self._rename_item(channel))
+            items += [self._member_item("remove", channel, name) for name in present]
         self._app.ask(Question(f"{slug(channel)}:", [*items, self._delete_item(channel)]))
 
-    def _members(self, channel: Channel) -> list[Item]:
-        present = [member.name for member in channel.members]
+    def _member_item(self, verb: str, channel: Channel, name: str) -> Item:
+        """Invite at once; remove after a question, which says whether the agent is at work here."""
         names = self._app.model.names
-        items = [
-            Item([("", "invite "), names.span(name)], f"invite {name}", self._member("invite", channel.id, name))
-            for name in names.agents
-            if name not in present
-        ]
-        items += [
-            Item([("", "remove "), names.span(name)], f"remove {name}", self._member("remove", channel.id, name))
-            for name in present
-        ]
-        return items
+        act = self._member(verb, channel.id, name)
+
+        async def ask() -> None:
+            answers = any(turn.agent == name and turn.state != "queued" for turn in self._app.model.turns)
+            title = f"Remove {names.title(name)} from {slug(channel)}?"
+            self._app.ask(sure(title + (" Its answer is cut off." if answers else ""), "yes, remove it", act))
+
+        return Item([("", f"{verb} "), names.span(name)], f"{verb} {name}", ask if verb == "remove" else act)
 
     def _rename_item(self, channel: Channel) -> Item:
         def to(typed: str) -> Item:
@@ -100,7 +107,7 @@ class ChatQuestions:
 
             problem = name_problem(name)
             line: Line = [("", "call it "), (BOLD, f"#{one_line(name, 64)}")] if problem is None else [(WARN, problem)]
-            return Item(line, typed, rename)
+            return Item(line, typed, rename if problem is None else None, stays=True)
 
         async def ask() -> None:
             self._app.ask(Question(f"Rename {slug(channel)}", [], to, "type its new name · Enter renames · Esc closes"))
@@ -118,7 +125,7 @@ class ChatQuestions:
 
             right = typed.casefold() == name.casefold()
             line: Line = [(ERROR, "delete it for good")] if right else [(DIM, f"that is not {one_line(name)}")]
-            return Item(line, typed, delete)
+            return Item(line, typed, delete if right else None, stays=True)
 
         async def ask() -> None:
             title = f"Delete {slug(channel)} and its history?"
@@ -138,8 +145,17 @@ class ChatQuestions:
                 items.append(Item([("", text)], text, self._removal(message.id)))
             self._app.ask(Question("Take back", items))
 
+    def tell_other_root(self) -> None:
+        """The channel works in another folder: say so at once (design rule 13). Asked is when something is sent."""
+        channel, root = self._app.model.channel, self.root
+        if channel is not None and root is not None:
+            self._app.model.say(
+                f"{slug(channel)} works in {one_line(root)}, not in this folder. "
+                "Before your first message is sent you are asked which it shall be."
+            )
+
     def other_root(self) -> None:
-        """The channel works in another folder: ask before anything is sent (design rule 13)."""
+        """A message is to be sent where the channel works in another folder: ask, then send it."""
         model, root = self._app.model, self.root
         channel = model.channel
         if channel is None or root is None:
@@ -153,7 +169,16 @@ class ChatQuestions:
         named = [other for other in model.channels.values() if other.kind == "named"]
         fitting = [other for other in named if same_folder(other.root, model.folder)]
         items[:1] = [self._channel_item(other, False, carry=True) for other in fitting] or items[:1]
+        items = [replace(item, pick=self._then_send(item.pick)) for item in items]
         self._app.ask(Question(f"{slug(channel)} works in {there}, not here", items))
+
+    def _then_send(self, pick: Callable[[], Awaitable[None]] | None) -> Callable[[], Awaitable[None]]:
+        async def go() -> None:
+            if pick is not None:
+                await pick()
+            self._app.send()
+
+        return go
 
     def _channel_item(self, channel: Channel, waiting: bool, *, carry: bool = False) -> Item:
         line: Line = [("", slug(channel))]
@@ -184,8 +209,8 @@ class ChatQuestions:
 
         line: Line = [("", "make the channel "), (BOLD, f"#{one_line(name, 64)}")]
         if (problem := name_problem(name)) is not None:
-            line = [(WARN, problem)]
-        return Item(line, typed, make)
+            return Item([(WARN, problem)], typed, None)
+        return Item(line, typed, make, stays=True)
 
     async def _create(self, name: str) -> None:
         asked = CreateChannel(name=name, root=self._app.model.folder)

@@ -57,7 +57,7 @@ class Screen:
         self._colours = not os.environ.get("NO_COLOR")
         self._composer_window = self._window_of(composer, placeholder)
         self._picker_window = Window(
-            BufferControl(picker.buffer), height=1, get_line_prefix=lambda number, wrapped: [("bold", "filter › ")]
+            BufferControl(picker.buffer), height=1, get_line_prefix=lambda number, wrapped: [("bold", picker.prompt)]
         )
         self.app: Application[None] = Application(
             layout=Layout(self._layout(), focused_element=self._composer_window),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.client import BridgeError, BridgeGone
 from sidekicks_bridge.ids import Ulids
+from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.protocol.requests import SendMessage, SentMessage
 
 if TYPE_CHECKING:
     from sidekicks_bridge.cli.chat_files import ChatFiles
     from sidekicks_bridge.cli.client import BridgeClient
     from sidekicks_bridge.cli.composer import Composer
+    from sidekicks_bridge.protocol.requests import OpenedChannel
     from sidekicks_bridge.protocol.types import Attachment
 
 
@@ -51,3 +53,12 @@ class Sender:
     def arrived(self, token: str) -> None:
         """The message with this token is in the channel, whatever becomes of the request."""
         self._arrived.add(token)
+
+
+def typed_texts(snapshot: OpenedChannel) -> list[str]:
+    """What the user sent here, oldest first."""
+    return [
+        "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        for message in snapshot.messages
+        if message.author.kind == "user"
+    ]

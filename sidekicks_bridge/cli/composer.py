@@ -56,8 +56,23 @@ class BridgeCompleter(Completer):
             yield completion(item, document.text, document.cursor_position)
 
 
+def _about(item: dict[str, Any], label: str) -> str:
+    """What stands beside an item: an agent's title, if that is not its name; what it does; a command's hint."""
+    detail, about = str(item.get("detail") or ""), item.get("documentation") or ""
+    if isinstance(about, dict):
+        about = about.get("value", "")
+    if label.startswith("/"):
+        detail, about = about, re.sub(r"^@\S+ ?", "", detail)  # whose it is: the label or the route says that
+    elif re.match(re.escape(label.lstrip("@")) + r"(?: \(|$)", detail, re.IGNORECASE):
+        detail = detail[len(label.lstrip("@")) :].strip()
+    return one_line(" · ".join(filter(None, (detail, str(about)))), 80)
+
+
 def completion(item: dict[str, Any], text: str, cursor: int) -> Completion:
-    """An LSP CompletionItem as the composer takes it; without a text edit it replaces the word before the cursor."""
+    """An LSP CompletionItem as the composer takes it; without a text edit it replaces the word before the cursor.
+
+    A blank comes with it where none follows: people go on typing.
+    """
     edit = item.get("textEdit")
     if isinstance(edit, dict):
         new = str(edit.get("newText", ""))
@@ -66,11 +81,12 @@ def completion(item: dict[str, Any], text: str, cursor: int) -> Completion:
         new = str(item.get("insertText") or item.get("label", ""))
         word = _TOKEN.search(text[:cursor])
         start = word.start() if word else cursor
+    label = str(item.get("label", new))
     return Completion(
-        new,
+        new if text[cursor : cursor + 1] in (" ", "\t") else new + " ",
         start_position=min(start - cursor, 0),
-        display=one_line(str(item.get("label", new)), 60),
-        display_meta=one_line(str(item.get("detail") or ""), 80),
+        display=one_line(label, 60),
+        display_meta=_about(item, label),
     )
 
 
@@ -93,6 +109,21 @@ class Composer:
             on_text_changed=lambda _: on_change(),
             history=InMemoryHistory(),
         )
+        self._taken: Document | None = None
+
+    @property
+    def completed(self) -> bool:
+        """Whether the cursor stands behind the blank of a completion, and nothing was typed since."""
+        state = self.buffer.complete_state
+        if state is not None and state.current_completion is not None:
+            return state.current_completion.text.endswith(" ")
+        return self._taken == self.buffer.document
+
+    def take_completion(self) -> None:
+        """The completion that is marked is the one."""
+        blank = self.completed
+        self.buffer.complete_state = None
+        self._taken = self.buffer.document if blank else None
 
     @property
     def text(self) -> str:

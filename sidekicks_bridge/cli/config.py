@@ -1,4 +1,7 @@
-"""``sidekicks config path|check|schema|edit``: the configuration from the command line."""
+"""``sidekicks config path|check|schema|edit``: the configuration from the command line.
+
+Owns how its problems are told, by every command.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.cli.exit_codes import FAILED, OK, USAGE
 from sidekicks_bridge.cli.here import located
+from sidekicks_bridge.cli.text import safe
 from sidekicks_bridge.config.locate import Location, ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -17,19 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sidekicks_bridge.config.model import Config
+    from sidekicks_bridge.protocol.requests import State
     from sidekicks_bridge.protocol.types import Problem
-
-OK, WRONG, USAGE = 0, 1, 2
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command; 0: done and nothing wrong, 1: the configuration has errors or cannot be had, 2: usage."""
-    arguments = _parser().parse_args(argv)
+    """Run the command; 0: done and nothing wrong, 1: the configuration has errors or cannot be had, 64: usage."""
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as leaving:
+        return USAGE if leaving.code else OK
     try:
         return int(arguments.run(arguments))
     except SidekicksError as error:
         print(f"sidekicks: {error.message}", file=sys.stderr)
-        return WRONG
+        return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,10 +93,10 @@ def _edit(arguments: argparse.Namespace) -> int:
         ended = subprocess.run([*shlex.split(command), str(location.path)], check=False)
     except (OSError, ValueError) as error:
         print(f"sidekicks: the editor {command!r} cannot be started: {error}. Set $EDITOR.", file=sys.stderr)
-        return WRONG
+        return FAILED
     if ended.returncode:
         print(f"sidekicks: the editor {command!r} ended with {ended.returncode}.", file=sys.stderr)
-        return WRONG
+        return FAILED
     return _report(location.path, as_json=False)
 
 
@@ -104,7 +112,29 @@ def _report(path: Path, *, as_json: bool) -> int:
         print("".join(f"{line(problem)}\n" for problem in parsed.problems), end="")
         if not parsed.problems:
             print(f"{path}: no problems", file=sys.stderr)
-    return WRONG if parsed.errors else OK
+    return FAILED if parsed.errors else OK
+
+
+def usable(path: Path) -> Config:
+    """What the file says, however much of it is wrong. Raises SidekicksError configInvalid where it cannot be read."""
+    from sidekicks_bridge.config.load import load
+
+    parsed = load(path)
+    if parsed.config is None:
+        raise SidekicksError("configInvalid", f"The configuration cannot be read:\n{_mend(parsed.errors)}")
+    return parsed.config
+
+
+def check_usable(state: State) -> None:
+    """Raises SidekicksError configInvalid where a bridge knows no agent because its configuration has errors."""
+    errors = [problem for problem in state.config.problems if problem.severity == "error"]
+    if errors and not state.agents:
+        raise SidekicksError("configInvalid", f"The configuration cannot be used:\n{_mend(errors)}")
+
+
+def _mend(problems: Sequence[Problem]) -> str:
+    lines = "\n".join(safe(line(problem)) for problem in problems)
+    return f"{lines}\nMend it with `sidekicks config edit`; `sidekicks config check` looks again."
 
 
 def line(problem: Problem) -> str:

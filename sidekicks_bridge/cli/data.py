@@ -45,7 +45,7 @@ def _arguments(argv: list[str]) -> Namespace | int:
 
 
 def _list(given: Namespace) -> int:
-    from sidekicks_bridge.cli.doctor_checks import mebibytes
+    from sidekicks_bridge.cli.doctor_checks import size
     from sidekicks_bridge.store.histories import histories
 
     here = str(paths.data_dir(located(given.config).path))
@@ -58,7 +58,7 @@ def _list(given: Namespace) -> int:
     for one in found:
         whose = "  (in use here)" if one.folder == here else "  (that file is gone)" if one.orphan else ""
         held = "unreadable" if one.messages is None else counted(one.messages, "message")
-        print(f"{safe(one.folder)}\n  {held}, {mebibytes(one.bytes)}, of {safe(one.config_path)}{whose}")
+        print(f"{safe(one.folder)}\n  {held}, {size(one.bytes)}, of {safe(one.config_path)}{whose}")
     return OK
 
 

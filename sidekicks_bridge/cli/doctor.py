@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.text import safe, use_utf8
+from sidekicks_bridge.cli.text import rows, safe, use_utf8
 from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -79,6 +79,7 @@ def _replay(path: Path) -> int:
 
 async def _examine(given: Namespace) -> int:
     from sidekicks_bridge.cli import doctor_checks as checks
+    from sidekicks_bridge.cli.config import usable
     from sidekicks_bridge.config.load import load
     from sidekicks_bridge.config.locate import ensure
     from sidekicks_bridge.config.model import Config
@@ -86,7 +87,7 @@ async def _examine(given: Namespace) -> int:
     location = located(given.config)
     ensure(location)
     parsed = load(location.path)
-    config = parsed.config or Config()
+    config = usable(location.path) if given.agents else parsed.config or Config()
     specs = _chosen(config, given.agents)
     report = _Report(as_json=given.json)
     if not given.agents:
@@ -100,14 +101,16 @@ async def _examine(given: Namespace) -> int:
 
 
 def _chosen(config: Config, names: list[str]) -> list[AgentSpec]:
+    from sidekicks_bridge.cli.channel_ref import unknown
+
     if not names:
         return config.agents
     by_name = {fold(spec.name): spec for spec in config.agents}
     wanted = [fold(name.removeprefix("@")) for name in names]
     for name, key in zip(names, wanted, strict=True):
         if key not in by_name:
-            known = ", ".join(spec.name for spec in config.agents) or "none"
-            raise SidekicksError("agentNotFound", f"No agent is named {name!r}. Configured: {known}.")
+            known = [f"@{spec.name}" for spec in config.agents]
+            raise SidekicksError("agentNotFound", unknown(f"@{name.removeprefix('@')}", known))
     return [by_name[key] for key in wanted]
 
 
@@ -143,11 +146,11 @@ class _Report:
         self._findings += findings
         for finding in () if self._as_json else findings:
             mark, colour = _MARKS[finding.status]
-            mark = f"\x1b[{colour}m{mark}\x1b[0m" if self._colours else mark
             name = finding.name if finding.area == "installation" else f"{finding.area} {finding.name}"
-            print(f"{mark} {safe(name)}: {_indented(finding.text)}", flush=True)
+            shown = _told(f"{mark} {name}: {finding.text}")
+            print(f"\x1b[{colour}m{mark}\x1b[0m{shown[1:]}" if self._colours else shown, flush=True)
             if finding.todo:
-                print(f"  → {_indented(finding.todo)}", flush=True)
+                print(_told(f"  → {finding.todo}"), flush=True)
 
     def finish(self) -> int:
         """The exit code."""
@@ -160,5 +163,7 @@ class _Report:
         return FAILED if broken else OK
 
 
-def _indented(text: str) -> str:
-    return safe(text).replace("\n", "\n    ")
+def _told(text: str) -> str:
+    """A text of one line or several, the further ones indented."""
+    first, *others = safe(text).split("\n")
+    return "\n".join([rows(first, 4), *(rows("    " + line, 4) for line in others)])

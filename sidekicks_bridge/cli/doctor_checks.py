@@ -6,6 +6,7 @@ Every check is one finding: what was found, and where it is not well, what to do
 from __future__ import annotations
 
 import platform
+import shlex
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
 Status = Literal["ok", "warning", "error"]
 ANSWER_SECONDS = 5.0
 LITTLE_SPACE = 200 << 20
+_ABLE = {
+    "loadSession": "load sessions",
+    "resume": "resume sessions",
+    "list": "list sessions",
+    "delete": "delete sessions",
+    "fork": "fork sessions",
+    "close": "close sessions",
+    "image": "take images",
+    "audio": "take sound",
+    "embeddedContext": "take files",
+    "http": "use tools over http",
+    "sse": "use tools over sse",
+    "logout": "sign out",
+}
+"""What an agent announces, as words; anything else is shown as it calls it."""
 
 
 class Finding(Wire, kw_only=True):
@@ -77,9 +93,7 @@ def history(path: Path) -> list[Finding]:
     from sidekicks_bridge.store.inspect import inspect
 
     seen = inspect(path)
-    text = (
-        f"{counted(seen.messages, 'message')}, {mebibytes(seen.bytes)} in {seen.folder}" if seen.exists else "none yet"
-    )
+    text = f"{counted(seen.messages, 'message')}, {size(seen.bytes)} in {seen.folder}" if seen.exists else "none yet"
     found = [Finding(area="history", name="database", status="ok", text=text, details=msgspec.to_builtins(seen))]
     if seen.problem is not None:
         found[0].status, found[0].text = "error", f"{seen.folder} cannot be read: {seen.problem}"
@@ -91,7 +105,7 @@ def history(path: Path) -> list[Finding]:
                 area="history",
                 name="free space",
                 status="warning" if little else "ok",
-                text=mebibytes(seen.free),
+                text=size(seen.free),
                 todo="Make room: when the disk is full, history is kept in memory only." if little else None,
             )
         )
@@ -110,7 +124,7 @@ def history(path: Path) -> list[Finding]:
                 area="history",
                 name="orphan",
                 status="warning",
-                text=f"{orphan.folder} ({mebibytes(orphan.bytes)}) belongs to {orphan.config_path}, which is gone",
+                text=f"{orphan.folder} ({size(orphan.bytes)}) belongs to {orphan.config_path}, which is gone",
                 todo=f"`sidekicks data adopt {orphan.folder}` gives it to this configuration; "
                 f"or put {orphan.config_path} back, or remove the folder.",
             )
@@ -169,11 +183,18 @@ def _what_to_do(spec: AgentSpec, seen: Examined) -> str:
     from sidekicks_bridge.config.known import known_by_command
 
     if seen.program is None:
-        known = known_by_command(spec.command or "")
+        command = spec.command or ""
+        if " " in command.strip():
+            first, *rest = command.split()
+            return (
+                f"`command` is one program's name and is not split. Write `command: {first}` and "
+                f"`args: [{', '.join(rest)}]`: sidekicks config edit"
+            )
+        known = known_by_command(command)
         return f"Install it: {known.install}" if known else f"Correct `command` of {spec.name}: sidekicks config edit"
     if seen.start_seconds is None:
-        words = " ".join([seen.program, *spec.args])
-        return f"Run `{words}` in a terminal and read what it says; raise limits.startTimeout if it is only slow."
+        slow = "; raise limits.startTimeout if it is only slow" if seen.timed_out else ""
+        return f"Run `{shlex.join([seen.program, *spec.args])}` in a terminal and read what it says{slow}."
     return "Run its own program once in a terminal; `sidekicks doctor --record FILE` keeps what it said for a report."
 
 
@@ -185,10 +206,11 @@ def _summary(seen: Examined) -> str:
     if seen.session_seconds is not None:
         facts.append(f"session in {seen.session_seconds:.1f} s")
     if seen.memory is not None:
-        facts.append(mebibytes(seen.memory))
-    for name, values in (("can", seen.capabilities), ("set", seen.settings)):
-        if values:
-            facts.append(f"{name}: {' '.join(values)}")
+        facts.append(size(seen.memory))
+    if able := list(dict.fromkeys(_ABLE.get(name, name) for name in seen.capabilities)):
+        facts.append(f"can {', '.join(able)}")
+    if seen.settings:
+        facts.append(f"set: {' '.join(seen.settings)}")
     if seen.session_seconds is not None:
         facts.append(counted(len(seen.commands), "command"))
     if seen.stderr:
@@ -196,6 +218,8 @@ def _summary(seen: Examined) -> str:
     return ", ".join(facts) or "nothing is known of it"
 
 
-def mebibytes(count: int) -> str:
+def size(count: int) -> str:
     """A size for people."""
+    if count < 1 << 20:
+        return f"{-(-count // (1 << 10)):,} KiB"
     return f"{count / (1 << 30):,.1f} GiB" if count >= 10 << 30 else f"{count / (1 << 20):,.0f} MiB"

@@ -97,4 +97,8 @@ def main(argv: list[str]) -> int:
     except OSError as problem:
         print(f"sidekicks trust: that cannot be kept: {problem}", file=sys.stderr)
         return FAILED
+    from sidekicks_bridge.cli.text import safe
+
+    folder = safe(str(given.folder.absolute()))
+    print(f"No longer trusted: {folder}" if given.revoke else f"Now trusted: {folder}")
     return OK

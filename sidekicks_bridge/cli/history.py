@@ -11,7 +11,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sidekicks_bridge.cli.exit_codes import FAILED, HISTORY_HELP, INTERRUPTED, NOT_FOUND, OK, USAGE
+from sidekicks_bridge.cli.exit_codes import FAILED, HISTORY_HELP, INTERRUPTED, NOT_FOUND, OK, QUOTE, USAGE
 from sidekicks_bridge.cli.here import located
 from sidekicks_bridge.cli.text import one_line, silence, use_utf8
 from sidekicks_bridge.config.locate import ensure
@@ -47,7 +47,7 @@ def search(argv: list[str]) -> int:
     """Print the messages that contain every given word, newest first."""
     parser = _parser("search", "Find messages that contain every word, newest first.")
     parser.add_argument("words", nargs="+", metavar="WORD")
-    parser.add_argument("--in", dest="channel", metavar="CHANNEL", help="only in '#name' or '@agent'")
+    parser.add_argument("--in", dest="within", metavar="CHANNEL", help="only in '#name' or '@agent'")
     parser.add_argument("--by", dest="author", metavar="AUTHOR", help="only by an agent, or by `user`")
     _add_limit(parser, "hits")
     return _run(argv, parser, _search)
@@ -74,7 +74,7 @@ def _parser(verb: str, description: str) -> ArgumentParser:
 
 
 def _add_channel(parser: ArgumentParser) -> None:
-    parser.add_argument("channel", help="'#name' (quoted: the shell takes # for a comment), or '@agent'")
+    parser.add_argument("channel", nargs="?", help="'#name' (quoted: the shell takes # for a comment), or '@agent'")
 
 
 def _add_limit(parser: ArgumentParser, what: str) -> None:
@@ -92,6 +92,8 @@ def _count(written: str) -> int:
 def _run(argv: list[str], parser: ArgumentParser, verb: Callable[[Store, Namespace], Awaitable[int]]) -> int:
     try:
         given = parser.parse_args(use_utf8(argv))
+        if getattr(given, "channel", "") is None:
+            parser.error(f"a channel is needed: {parser.prog} '#general'. {QUOTE}")
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
     import anyio
@@ -102,7 +104,7 @@ def _run(argv: list[str], parser: ArgumentParser, verb: Callable[[Store, Namespa
         return code
     except SidekicksError as problem:
         print(f"{parser.prog}: {problem.message}", file=sys.stderr)
-        return NOT_FOUND if problem.code == "channelNotFound" else FAILED
+        return NOT_FOUND if problem.code in ("channelNotFound", "agentNotFound") else FAILED
     except BrokenPipeError:
         silence("stdout")  # whoever read it has enough
         return OK
@@ -127,18 +129,44 @@ async def _with_history(given: Namespace, verb: Callable[[Store, Namespace], Awa
         await store.close()
 
 
-async def _find(store: Store, wanted: str) -> StoredChannel:
-    """The channel that a person means by `#name`, `@agent` or the bare name; of several direct ones that of here."""
+async def _find(store: Store, wanted: str, config_path: Path) -> StoredChannel:
+    """The channel that a person means by `#name`, `@agent` or the bare name; of several direct ones that of here.
+
+    One that the configuration promises, and in which nothing was said yet, is as good as one that is empty.
+    """
     from sidekicks_bridge.cli.channel_ref import slug, unknown
 
-    found = await store.channels()
+    kept = await store.channels()
+    found = [*kept, *_promised(config_path)]
     names = (fold(wanted), fold("#" + wanted), fold("@" + wanted), fold(wanted.replace("--", " ↔ ")))
     for name in names:
         fitting = [channel for channel in found if fold(slug(channel)) == name]
         if fitting:
             here = str(Path.cwd())  # no file is touched
-            return max(fitting, key=lambda channel: (same_folder(channel.root, here), channel.updated_at))
+            best = max(fitting, key=lambda channel: (same_folder(channel.root, here), channel.updated_at))
+            if best not in kept:
+                print(f"Nothing has been said in {slug(best)} yet.", file=sys.stderr)
+            return best
+    if not found:
+        raise SidekicksError("channelNotFound", "Nothing has been said yet; `sidekicks chat` begins.")
     raise SidekicksError("channelNotFound", unknown(wanted, [slug(channel) for channel in found]))
+
+
+def _promised(config_path: Path) -> list[StoredChannel]:
+    """The channels and direct conversations that the configuration makes, empty."""
+    from sidekicks_bridge.config.load import load
+    from sidekicks_bridge.store.contract import StoredChannel
+
+    config = load(config_path).config
+    if config is None:
+        return []
+    named = [
+        StoredChannel(id="", kind="named", name=spec.name, created_at="", updated_at="") for spec in config.channels
+    ]
+    direct = [
+        StoredChannel(id="", kind="direct", agent=spec.name, created_at="", updated_at="") for spec in config.agents
+    ]
+    return named + direct
 
 
 async def _channels(store: Store, given: Namespace) -> int:
@@ -158,7 +186,7 @@ async def _channels(store: Store, given: Namespace) -> int:
 async def _log(store: Store, given: Namespace) -> int:
     from sidekicks_bridge.cli import history_view as view
 
-    channel = await _find(store, given.channel)
+    channel = await _find(store, given.channel, given.config_path)
     messages, more = await _newest(store, channel.id, given.limit)
     view.print_log(channel, messages, given.config_path, json=given.json)
     if more and sys.stderr.isatty():
@@ -181,14 +209,28 @@ async def _newest(store: Store, channel_id: str, count: int) -> tuple[list[Messa
 async def _search(store: Store, given: Namespace) -> int:
     from sidekicks_bridge.cli import history_view as view
 
-    channel = await _find(store, given.channel) if given.channel else None
+    channel = await _find(store, given.within, given.config_path) if given.within else None
     author = given.author.removeprefix("@") if given.author else None
     words = " ".join(given.words)
     hits = await store.search(words, channel_id=channel.id if channel else None, author=author, limit=given.limit)
     view.print_hits(hits, {one.id: one for one in await store.channels()}, words.split(), json=given.json)
+    if not hits and author is not None:
+        await _check_author(store, author, given.config_path)
     if not hits and sys.stderr.isatty():
         print(f"Nothing contains {one_line(words)!r}.", file=sys.stderr)
     return OK if hits else FAILED
+
+
+async def _check_author(store: Store, author: str, config_path: Path) -> None:
+    """Raises SidekicksError agentNotFound where nobody of that name can have written anything."""
+    from sidekicks_bridge.cli.channel_ref import unknown
+
+    found = [*await store.channels(), *_promised(config_path)]
+    names = {one for channel in found for one in (channel.agent, *channel.peers) if one}
+    for channel in found:
+        names |= {member.name for member in await store.members(channel.id)}
+    if fold(author) not in {fold(name) for name in (*names, "user")}:
+        raise SidekicksError("agentNotFound", unknown(f"@{author}", [f"@{name}" for name in sorted(names)]))
 
 
 async def _export(store: Store, given: Namespace) -> int:
@@ -196,7 +238,7 @@ async def _export(store: Store, given: Namespace) -> int:
     from sidekicks_bridge.cli import history_view as view
     from sidekicks_bridge.cli.channel_ref import slug
 
-    channel = await _find(store, given.channel)
+    channel = await _find(store, given.channel, given.config_path)
     kind: Format = "json" if given.json else "markdown"
     to_file = given.output not in (None, "-")
     with view.Progress(quiet=not to_file and sys.stdout.isatty()) as progress:

@@ -96,6 +96,8 @@ class PlainListener:
         self._printed: dict[tuple[str, int], int] = {}
         self._speaking: tuple[str, int] | None = None
         self._at_line_start = True
+        self._read = 0
+        self._reads = False
         self._tools: set[str] = set()
         self._watched = sys.stderr.isatty()
         self.waiting = Waiting(self._tell)
@@ -108,6 +110,15 @@ class PlainListener:
         """Learn the agents' titles, and which questions are open."""
         self.waiting.know(state)
         self._titles = {agent.name: agent.title for agent in state.agents}
+
+    def opened(self, snapshot: OpenedChannel) -> None:
+        """The channel was opened: what is printed from now on is read, if nothing unread stands before it."""
+        self._read = max((message.seq or 0 for message in snapshot.messages), default=0)
+        self._reads = not snapshot.channel.unread
+
+    def read_up_to(self) -> int | None:
+        """Up to which message everything was printed here or is no agent's; None: others' are unread before ours."""
+        return self._read if self._reads else None
 
     def expect(self, channel_id: str) -> Exchange:
         """The next message of ours; events are held back until `sent` says which message it is."""
@@ -247,6 +258,10 @@ class PlainListener:
             for part in message.parts:
                 if isinstance(part, NoticePart | TextPart):
                     self._tell(safe(part.text))
+        ours = message.author.kind in ("user", "system") or message.in_reply_to == exchange.message_id
+        if message.seq is not None and message.seq > self._read:
+            self._reads = self._reads and ours and message.seq == self._read + 1
+            self._read = message.seq
         if message.author.kind != "agent" or message.in_reply_to != exchange.message_id:
             return
         if message.id in exchange.answered | exchange.failed:

@@ -85,7 +85,7 @@ class MarkdownStream:
             if rest and not self._closes(rest):
                 assert self._highlighter is not None
                 for line in self._highlighter.peek([self._dedent(rest)]):
-                    rows += wrap(self._code(line), self.columns, [("", "  ")])
+                    rows += self._code(line)
         elif (rest or self._carry) and not _FENCE.match(rest):
             rows += self._rows(rest)
         return rows[-_TAIL_ROWS:]
@@ -124,13 +124,17 @@ class MarkdownStream:
         indent = len(self._fence[1])
         return text[min(indent, len(text) - len(text.lstrip(" "))) :]
 
-    def _code(self, line: Line) -> Line:
-        return [("", "  "), *line] if line else []
+    def _code(self, line: Line) -> list[Line]:
+        """A line of code; what is too long for a row goes on below its own beginning."""
+        text = "".join(text for _, text in line)
+        own = min(len(text) - len(text.lstrip(" ")), self.columns // 2)
+        return wrap([("", "  "), *line], self.columns, [("", " " * (own + 2))]) if line else [[]]
 
     def _flush_code(self, code: list[str], settled: list[Line]) -> None:
         if code:
             assert self._highlighter is not None
-            settled += [self._code(line) for line in self._highlighter.lines(code)]
+            for line in self._highlighter.lines(code):
+                settled += self._code(line)
             self._blank = False
             code.clear()
 

@@ -1,6 +1,8 @@
 """One message on its way to the scrollback: what is final is handed out once, what still moves is for the live area.
 
-Fed by whole messages and deltas alike, of a streaming message or of history: the same code shows both.
+Fed by whole messages and deltas alike, of a streaming message or of history: the same code shows both. What is handed
+out keeps the order of the parts: what follows a part that still moves waits for it in the live area, as long as that
+can show it. Then such a part is printed as it is, and again, below, if it ends differently.
 """
 
 from __future__ import annotations
@@ -31,15 +33,17 @@ if TYPE_CHECKING:
 _BODY: Line = [("", "  ")]
 _THOUGHT_KEPT = 2000
 _TOOL_ENDED = ("completed", "failed", "cancelled")
+_MOST_WAITING = 12
+"""How many rows may wait in the live area for a part that still moves."""
 
 
 class _Text:
-    """A text part: how much of it was fed to its stream."""
+    """A text part: how much of it was fed to its stream, and which of its final rows wait for a part before it."""
 
     def __init__(self, columns: int) -> None:
         self.stream = MarkdownStream(columns)
         self.fed = 0
-        self.closed = False
+        self.waiting: list[Line] = []
 
     def set(self, text: str) -> None:
         if len(text) > self.fed:
@@ -48,6 +52,16 @@ class _Text:
     def add(self, text: str) -> None:
         self.stream.feed(text)
         self.fed += len(text)
+
+    def wait(self) -> int:
+        """Keep what is final; answers how many rows wait."""
+        self.waiting += self.stream.settle()
+        return len(self.waiting)
+
+    def take(self, closed: bool) -> list[Line]:
+        """What is final now."""
+        rows, self.waiting = self.waiting, []
+        return rows + (self.stream.finish() if closed else self.stream.settle())
 
 
 class MessageView:
@@ -59,10 +73,13 @@ class MessageView:
         self._root = root
         self._columns = max(columns - 2, 20)
         self._parts: list[_Text | Part] = []
-        self._shown: set[int] = set()
-        self._begun: set[int] = set()
+        self._next = 0
+        """The first part that is not printed for good."""
+        self._early: dict[int, list[tuple[str, list[Line]]]] = {}
+        """Parts that were printed before they ended, and how."""
         self._last_kind = ""
         self._headed = False
+        self._ended = False
         self.update(message)
 
     @property
@@ -105,14 +122,10 @@ class MessageView:
                 return []
             self._headed = True
             return self._whole()
-        lines: list[Line] = []
-        for index, part in enumerate(self._parts):
-            closed = self.finished or index < len(self._parts) - 1
-            for kind, rows in self._final(index, part, closed):
-                lines += self._apart(kind, rows)
-        if self.finished and -1 not in self._shown:
-            self._shown.add(-1)
-            lines += self._apart("end", render.end_lines(self.message.turn, self._columns))
+        lines = self._in_order() + self._later()
+        if self.finished and not self._ended:
+            self._ended = True
+            lines += self._apart("end", self._end())
         if (lines or self.finished) and not self._headed:
             self._headed = True
             return [*self._head(), *indented(lines, _BODY)]
@@ -124,11 +137,10 @@ class MessageView:
             return self._whole()
         lines = self._head() if self._parts and not self._headed else []
         rows: list[Line] = []
-        for index, part in enumerate(self._parts):
-            if index in self._shown:
-                continue
+        for index in [*self._early, *range(self._next, len(self._parts))]:
+            part = self._parts[index]
             if isinstance(part, _Text):
-                rows += part.stream.tail()
+                rows += part.waiting + part.stream.tail()
             elif isinstance(part, ToolCallPart):
                 rows.append(render.tool_head(part, self._root, self._columns, mark))
             elif isinstance(part, ThoughtPart):
@@ -151,34 +163,64 @@ class MessageView:
         else:
             self._parts[index] = part
 
-    def _final(self, index: int, part: _Text | Part, closed: bool) -> list[tuple[str, list[Line]]]:
-        """What of a part is final and was not handed out: its kind and rows."""
-        if index in self._shown:
-            return []
-        if isinstance(part, _Text):
-            rows = part.stream.finish() if closed else part.stream.settle()
-            if closed:
-                self._shown.add(index)
-            if rows:
-                self._begun.add(index)
-            return [("text", rows)] if rows else []
-        ready = closed
-        if isinstance(part, ToolCallPart):
-            ready = self.finished or (part.status in _TOOL_ENDED and self._between_blocks())
-        elif isinstance(part, PlanPart):
-            ready = self.finished
-        elif isinstance(part, PermissionPart):
-            ready = self.finished or (part.outcome is not None and self._between_blocks())
-        if not ready:
-            return []
-        self._shown.add(index)
-        return self._rows(part)
+    def _in_order(self) -> list[Line]:
+        """The rows from the first part that is not printed up to what still moves."""
+        lines: list[Line] = []
+        hurried = self._waiting() > _MOST_WAITING
+        while self._next < len(self._parts):
+            part = self._parts[self._next]
+            last = self._next == len(self._parts) - 1
+            if isinstance(part, _Text):
+                closed = self.finished or not last
+                lines += self._apart("text", part.take(closed))
+                if not closed:
+                    break
+            elif self._is_final(part, last) or (hurried and not last):
+                rows = self._rows(part)
+                if not self._is_final(part, last):
+                    self._early[self._next] = rows
+                for kind, some in rows:
+                    lines += self._apart(kind, some)
+            else:
+                break
+            self._next += 1
+        return lines
 
-    def _between_blocks(self) -> bool:
-        """Whether the last text part, if it is still open, has not begun or stands between two blocks."""
-        last = self._parts[-1]
-        begun = len(self._parts) - 1 in self._begun
-        return not isinstance(last, _Text) or not begun or last.stream.between_blocks
+    def _waiting(self) -> int:
+        """How many rows wait for the first part that is not printed."""
+        if self._next >= len(self._parts) - 1 or self.finished or isinstance(self._parts[self._next], _Text):
+            return 0
+        return sum(part.wait() if isinstance(part, _Text) else 1 for part in self._parts[self._next + 1 :])
+
+    def _later(self) -> list[Line]:
+        """Parts that have ended after they were printed, if there is news in them."""
+        last = self._parts[-1] if self._early else None
+        if isinstance(last, _Text) and not self.finished and not last.stream.between_blocks:
+            return []  # nothing may tear a line, a table or a fence apart
+        lines: list[Line] = []
+        for index in [index for index in self._early if self._is_final(self._parts[index], last=False)]:
+            printed, part = self._early.pop(index), self._parts[index]
+            rows = [] if isinstance(part, _Text) else self._rows(part)
+            for kind, some in rows if rows != printed else []:
+                lines += self._apart(kind, some)
+        return lines
+
+    def _is_final(self, part: _Text | Part, last: bool) -> bool:
+        if self.finished:
+            return True
+        if isinstance(part, ToolCallPart):
+            return part.status in _TOOL_ENDED
+        if isinstance(part, PermissionPart):
+            return part.outcome is not None
+        return not isinstance(part, PlanPart) and not last
+
+    def _end(self) -> list[Line]:
+        """How the turn ended; that it was cancelled is not said twice."""
+        turn = self.message.turn
+        noted = any(isinstance(part, NoticePart) and part.code == "noText" for part in self._parts)
+        if turn is not None and turn.stop_reason == "cancelled" and noted:
+            return []
+        return render.end_lines(turn, self._columns)
 
     def _rows(self, part: Part) -> list[tuple[str, list[Line]]]:
         if isinstance(part, ToolCallPart):
@@ -188,7 +230,8 @@ class MessageView:
         if isinstance(part, PlanPart):
             return [("plan", render.plan_lines(part, self._columns))]
         if isinstance(part, PermissionPart):
-            return [("tool", [render.permission_line(part)])]
+            answered = self.finished or part.outcome is not None
+            return [("tool", [render.permission_line(part)])] if answered else []
         if isinstance(part, NoticePart) and part.text:
             return [("notice", render.notice_lines(part.text, self._columns, DIM))]
         return []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sidekicks_bridge import lock, ownership
 from sidekicks_bridge.cli.exit_codes import FAILED, OK, OWNER_HELP, USAGE
 from sidekicks_bridge.cli.here import located
-from sidekicks_bridge.cli.text import clock_time, one_line, use_utf8
+from sidekicks_bridge.cli.text import clock_time, one_line, rows, use_utf8
 from sidekicks_bridge.config.locate import ensure
 from sidekicks_bridge.protocol.errors import SidekicksError
 
@@ -114,7 +114,7 @@ def _lines(found: BridgeStatus) -> list[str]:
     ]
     facts += [(slug(channel), _doings(channel, state)) for channel in state.channels]
     room = max(len(name) for name, _ in facts)
-    return [f"{name:<{room}}  {text}" for name, text in facts]
+    return [rows(f"{name:<{room}}  {text}", room + 2) for name, text in facts]
 
 
 def _doings(channel: Channel, state: State) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.buffer import Buffer
 
-from sidekicks_bridge.cli.style import BOLD, DIM, Line, clip
+from sidekicks_bridge.cli.style import BOLD, DIM, ERROR, WARN, Line, clip, wrap
+from sidekicks_bridge.cli.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,12 +18,17 @@ _ROWS = 10
 
 @dataclass
 class Item:
-    """One thing to pick: what is shown, what typing is matched with, what happens then, and the heading it is under."""
+    """One thing to pick: what is shown, what typing is matched with, what happens then (None: it cannot be picked).
+
+    ``heading``: what it stands under. ``stays``: the list stays open until that was done, with the bridge's problem if
+    it is refused.
+    """
 
     line: Line
     words: str
-    pick: Callable[[], Awaitable[None]]
+    pick: Callable[[], Awaitable[None]] | None
     heading: str | None = None
+    stays: bool = False
 
 
 @dataclass
@@ -35,12 +41,24 @@ class Question:
     hint: str = "↑ ↓ Enter · Esc closes"
 
 
+def sure(title: str, yes: str, act: Callable[[], Awaitable[None]]) -> Question:
+    """A question before something is done that cannot be taken back; Enter alone does nothing."""
+
+    async def leave_it() -> None:
+        pass
+
+    return Question(title, [Item([("", "no, leave it")], "no, leave it", leave_it), Item([(WARN, yes)], yes, act)])
+
+
 @dataclass
 class Picker:
     """The open question, if there is one, and the place in it."""
 
     question: Question | None = None
     at: int = 0
+    problem: str = ""
+    busy: bool = False
+    """What was picked is being done."""
     buffer: Buffer = field(default_factory=lambda: Buffer(name="picker", multiline=False))
 
     def __post_init__(self) -> None:
@@ -50,7 +68,7 @@ class Picker:
         """Open a question."""
         self.question = question
         self.buffer.reset()
-        self.at = 0
+        self.at, self.problem = 0, ""
 
     def close(self) -> None:
         """Close it without picking."""
@@ -94,10 +112,17 @@ class Picker:
             lines.append([(f"reverse {style}" if marked else style, text) for style, text in clip(row, columns)])
         if not items:
             lines.append([(DIM, "  nothing is called so" if self.question.typed is None else "  type a name")])
+        if self.problem:
+            lines += wrap([(ERROR, "  " + one_line(self.problem, 400))], columns, [("", "  ")])
         return [clip(line, columns) for line in lines]
 
+    @property
+    def prompt(self) -> str:
+        """What stands before the typed text."""
+        return "name › " if self.question is not None and not self.question.items else "filter › "
+
     def _first(self) -> None:
-        self.at = 0
+        self.at, self.problem = 0, ""
 
 
 def _matches(typed: str, words: str) -> bool:

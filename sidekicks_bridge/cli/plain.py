@@ -10,6 +10,7 @@ import anyio
 
 from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, find_channel
+from sidekicks_bridge.cli.config import check_usable
 from sidekicks_bridge.cli.exit_codes import INTERRUPTED, OK
 from sidekicks_bridge.cli.listener import PlainListener
 from sidekicks_bridge.cli.say import Interrupt, outcome, send, tell_other_root
@@ -29,13 +30,14 @@ async def talk_plainly(command: Sequence[str] | None, config: str | None, ref: s
     listener = PlainListener(allow=allow)
     async with connection(command, config, listener.on_event, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
+        check_usable(state)
         listener.know(state)
         if not state.storage.persistent:
             reason = safe(state.storage.reason or "it is in memory")
             print(f"sidekicks: history is not kept: {reason}", file=sys.stderr, flush=True)
         channel = await _channel(client, state, ref)
         asked = OpenChannel(channel_id=channel.id, limit=1)
-        tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
+        tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel, listener.opened))
         async with anyio.create_task_group() as tasks:
             interrupt = Interrupt(client, listener)
             tasks.start_soon(listener.serve, client)
@@ -59,5 +61,5 @@ async def _channel(client: BridgeClient, state: BridgeState, ref: str | None) ->
         return await find_channel(client, state, ref)
     channel = default_channel(state, str(Path.cwd()))
     if channel is None:
-        raise UnknownChannel("", "There is no channel yet; name an agent: sidekicks chat @NAME")
+        raise UnknownChannel("", "There is no channel yet; name an agent: sidekicks chat @NAME", [])
     return channel

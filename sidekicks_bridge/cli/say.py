@@ -18,6 +18,7 @@ from sidekicks_bridge.cli.attach import connection
 from sidekicks_bridge.cli.attached import NoFileError, attached
 from sidekicks_bridge.cli.channel_ref import UnknownChannel, find_channel, slug
 from sidekicks_bridge.cli.client import BridgeClient, BridgeError, BridgeGone
+from sidekicks_bridge.cli.config import check_usable
 from sidekicks_bridge.cli.exit_codes import (
     BRIDGE_GONE,
     FAILED,
@@ -26,11 +27,13 @@ from sidekicks_bridge.cli.exit_codes import (
     NOBODY,
     NOT_FOUND,
     OK,
+    QUOTE,
     USAGE,
 )
 from sidekicks_bridge.cli.listener import Exchange, PlainListener
 from sidekicks_bridge.cli.text import safe, use_utf8
-from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel, SendMessage, SentMessage
+from sidekicks_bridge.protocol.errors import SidekicksError
+from sidekicks_bridge.protocol.requests import Empty, MarkRead, OpenChannel, OpenedChannel, SendMessage, SentMessage
 from sidekicks_bridge.protocol.requests import State as BridgeState
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     arguments = _arguments(use_utf8(argv))
     if isinstance(arguments, int):
         return arguments
-    text = sys.stdin.read() if arguments.text == "-" else arguments.text
+    text = sys.stdin.read() if arguments.text == ["-"] else " ".join(arguments.text)
     if not text.strip():
         print("sidekicks say: there is nothing to say; give a text, or `-` to read it from stdin.", file=sys.stderr)
         return USAGE
@@ -61,6 +64,9 @@ def main(argv: list[str], *, command: Sequence[str] | None = None) -> int:
     except UnknownChannel as unknown:
         print(f"sidekicks say: {unknown}", file=sys.stderr)
         return NOT_FOUND
+    except SidekicksError as wrong:
+        print(f"sidekicks say: {wrong.message}", file=sys.stderr)
+        return FAILED
     except BridgeError as refused:
         print(f"sidekicks say: {refused.message}", file=sys.stderr)
         return FAILED
@@ -79,8 +85,8 @@ def _arguments(argv: list[str]) -> Namespace | int:
         epilog=HELP,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("channel", help="'#general', or '@scout' for a direct conversation")
-    parser.add_argument("text", help="the message; - reads it from stdin")
+    parser.add_argument("channel", nargs="?", help="'#general', or '@scout' for a direct conversation")
+    parser.add_argument("text", nargs="*", help="the message, in one or several words; - reads it from stdin")
     parser.add_argument(
         "--allow",
         choices=("once", "never"),
@@ -93,7 +99,11 @@ def _arguments(argv: list[str]) -> Namespace | int:
     parser.add_argument("--json", action="store_true", help="print the channel's events, one JSON object a line")
     parser.add_argument("--config", metavar="FILE", help="another configuration file")
     try:
-        return parser.parse_args(argv)
+        given = parser.parse_intermixed_args(argv)
+        if given.channel is None or not given.text:
+            what = "a channel and a text are" if given.channel is None else "a text is"
+            parser.error(f"{what} needed: sidekicks say '#general' 'hello'. {QUOTE}")
+        return given
     except SystemExit as leaving:
         return USAGE if leaving.code else OK
 
@@ -102,6 +112,7 @@ async def _run(arguments: Namespace, text: str, files: list[Attachment], command
     listener = PlainListener(allow=arguments.allow == "once", json=arguments.json)
     async with connection(command, arguments.config, listener.on_event, folder=str(Path.cwd())) as client:
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
+        check_usable(state)
         listener.know(state)
         channel = await find_channel(client, state, arguments.channel)
         return await _talk(client, listener, channel, text, files)
@@ -111,7 +122,8 @@ async def _talk(
     client: BridgeClient, listener: PlainListener, channel: Channel, text: str, files: list[Attachment]
 ) -> int:
     asked = OpenChannel(channel_id=channel.id, limit=1, keep_root=True)
-    tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel))
+    opened = await client.request("sidekicks/channel/open", asked, OpenedChannel, listener.opened)
+    tell_other_root(opened)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, client)
         tasks.start_soon(listener.waiting.run)
@@ -132,11 +144,13 @@ def tell_other_root(opened: OpenedChannel) -> None:
 async def send(
     client: BridgeClient, listener: PlainListener, channel_id: str, text: str, files: Sequence[Attachment] = ()
 ) -> Exchange:
-    """Send ``text`` with ``files`` and wait until everybody who was asked has answered."""
+    """Send ``text`` with ``files``, wait until everybody asked has answered. What was printed counts as read."""
     exchange = listener.expect(channel_id)
     message = SendMessage(channel_id=channel_id, text=text, attachments=list(files))
     await client.request("sidekicks/message/send", message, SentMessage, listener.sent)
     await listener.settled(client)
+    if seq := listener.read_up_to():
+        await client.request("sidekicks/channel/markRead", MarkRead(channel_id=channel_id, seq=seq), Empty)
     return exchange
 
 

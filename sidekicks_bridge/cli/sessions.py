@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Run the command; 0: done, 1: the agent or the bridge refused, 3: no bridge, 5: no such channel, 64: usage."""
+    """0: done, 1: the agent or the bridge refused, 3: no bridge, 5: no such channel or agent, 64: wrong arguments."""
     given = _arguments(use_utf8(argv))
     if isinstance(given, int):
         return given
@@ -58,9 +58,12 @@ def _arguments(argv: list[str]) -> Namespace | int:
 
 async def _run(given: Namespace) -> None:
     from sidekicks_bridge.cli.attach import connection
+    from sidekicks_bridge.cli.channel_ref import find_agent
+    from sidekicks_bridge.protocol.requests import Empty, State
 
-    given.agent = given.agent.removeprefix("@")
     async with connection(None, given.config, lambda _name, _raw: None, folder=str(Path.cwd())) as client:
+        state = await client.request("sidekicks/state/get", Empty(), State)
+        given.agent = find_agent(state, given.agent).name
         if given.pick_up:
             await _pick_up(given, client)
         elif given.delete:

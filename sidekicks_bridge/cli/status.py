@@ -21,24 +21,38 @@ _DOING = {
     "awaitingPermission": "waits for your permission",
     "cancelling": "is being cancelled…",
 }
-_STATES = {"stopped": DIM, "error": ERROR, "busy": WARN}
+_STATES = {"error": ERROR, "busy": WARN}
+_QUIET = ("ready", "stopped")
+"""States that make no difference: an agent that sleeps is woken by a message."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 def turn_lines(turns: list[Turn], names: Names, channels: dict[str, Channel], mark: str, seconds: int) -> list[Line]:
     """Whose turn it is and for how many seconds, and what the others wait for."""
     lines: list[Line] = []
+    after: list[str] = []
     for turn in turns:
-        if turn.state == "queued":
-            why = waiting(turn.waits_for, names, channels)
-            lines.append([(DIM, "  "), names.span(turn.agent), (DIM, " is next" + (f": {why}" if why else ""))])
-        else:
-            why = waiting(turn.waits_for, names, channels)
+        why = waiting(turn.waits_for, names, channels)
+        if turn.state != "queued":
             doing = why if why and turn.state == "starting" else _DOING.get(turn.state, turn.state)
             lines.append(
                 [(WARN, mark + " "), names.span(turn.agent), ("", f" {doing} "), (DIM, f"{seconds} s  Ctrl-C cancels")]
             )
+        elif why and not _in_turn(turn.waits_for):
+            lines.append([(DIM, "  "), names.span(turn.agent), (DIM, f" is next: {why}")])
+        elif after[-1:] != [turn.agent]:
+            after.append(turn.agent)
+    if after:
+        line: Line = [(DIM, "  next: ")]
+        for number, agent in enumerate(after):
+            line += [(DIM, ", "), names.span(agent)] if number else [names.span(agent)]
+        lines.append(line)
     return lines
+
+
+def _in_turn(reason: WaitsFor | None) -> bool:
+    """Whether a turn waits only for the one before it in its own channel."""
+    return reason is not None and reason.reason == "channel"
 
 
 def waiting(reason: WaitsFor | None, names: Names, channels: dict[str, Channel]) -> str:
@@ -73,7 +87,9 @@ def route_line(route: Route, names: Names, channels: dict[str, Channel], columns
             facts.append("will be invited")
         if target.unseen:
             facts.append(f"{target.unseen} unseen" + (f", {target.cut} cut" if target.cut else ""))
-        if why := waiting(target.waits_for, names, channels):
+        if _in_turn(target.waits_for):
+            facts.append("queued")
+        elif why := waiting(target.waits_for, names, channels):
             facts.append(why)
         if facts:
             line.append((DIM, f" ({' · '.join(facts)})"))
@@ -91,7 +107,7 @@ def toolbar(channel: Channel, names: Names, usage: dict[str, str], columns: int)
             line += [("", "  "), ("", one_line(member.name, 64))]
             continue
         line += [("", "  "), names.span(member.name)]
-        if agent.state != "ready":
+        if agent.state not in _QUIET:
             line.append((_STATES.get(agent.state, DIM), f" {agent.state}"))
         if member.name in usage:
             line.append((DIM, f" {usage[member.name]}"))

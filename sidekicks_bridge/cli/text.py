@@ -50,6 +50,21 @@ def short_path(path: str, root: str | None) -> str:
     return one_line(path)
 
 
+def rows(line: str, hanging: int) -> str:
+    """``line`` for standard output: broken at blanks where a terminal is narrower, what follows ``hanging`` blanks in.
+
+    A file or a pipe gets it as it is.
+    """
+    if not sys.stdout.isatty():
+        return line
+    from textwrap import wrap
+
+    columns = max(os.get_terminal_size(sys.stdout.fileno()).columns or 80, 2 * hanging, 20) - 1
+    indent = " " * hanging
+    broken = wrap(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(broken) or line
+
+
 def clock_time(timestamp: str) -> str:
     """A wire time as local hours and minutes, with the day if it is not today's; unreadable: as it is."""
     try:

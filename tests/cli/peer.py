@@ -25,6 +25,10 @@ from tests.cli.peer_scripts import NOW, Json, Scripts
 AGENTS = {"scout": ("Scout", "🔎"), "bob": ("Bob", "🦊")}
 
 
+class Refusal(Exception):
+    """What the bridge refuses: a code, a sentence."""
+
+
 class Peer(Scripts):
     """The whole state of the scripted bridge."""
 
@@ -97,6 +101,9 @@ class Peer(Scripts):
             return {"error": {"code": -32601, "message": f"no {method}"}}
         try:
             result = handler(params)
+        except Refusal as refused:
+            data = {"code": refused.args[0], "retryable": False, "details": {}}
+            return {"error": {"code": -32803, "message": refused.args[1], "data": data}}
         except KeyError as missing:
             data = {"code": "channelNotFound", "retryable": False, "details": {}}
             return {"error": {"code": -32803, "message": f"no such thing: {missing}", "data": data}}
@@ -148,6 +155,8 @@ class Peer(Scripts):
         return {**snapshot, **({"otherRoot": other} if other else {}), **({"draft": draft} if draft else {})}
 
     def on_channel_create(self, params: Json) -> Json:
+        if any(channel.get("name") == params["name"] for channel in self.channels.values()):
+            raise Refusal("channelExists", f"Another channel is called #{params['name']}.")
         channel = self.make(params["name"], params.get("members", []), root=params.get("root"))
         self.tell("channels/changed", channels=list(self.channels.values()))
         return channel

@@ -44,6 +44,19 @@ def test_the_configured_agents_with_and_without_a_bridge(desk: Desk) -> None:
         run(desk, "stop")
 
 
+def test_a_list_is_broken_at_blanks_and_keeps_its_indent(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    agent = {"name": "bob", "command": "some-program", "args": ["--with-a-long-option", "and-another-word"]}
+    config.write_text(json.dumps({"agents": [agent]}), encoding="utf-8")
+    terminal = desk.open(desk.sidekicks("agents", "--config", str(config)), columns=60)
+    assert terminal.wait_for_end() == 0
+    assert [row.rstrip() for row in terminal.text().split("\n") if row.strip()] == [
+        "@bob              stopped   some-program",
+        "                            --with-a-long-option",
+        "                            and-another-word",
+    ]
+
+
 def test_what_else_could_be_one(desk: Desk) -> None:
     bin_ = desk.folder / "bin"
     bin_.mkdir()
@@ -63,6 +76,35 @@ def test_what_else_could_be_one(desk: Desk) -> None:
     assert lines["Claude"] == "configured"
     assert lines["Goose"] == "found, not configured: goose acp"
     assert lines["Gemini"] == "npm install -g @google/gemini-cli"
+
+
+def test_a_configuration_that_cannot_be_read_is_told_where_it_is_needed(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    config.write_text("agents:\n  - name: [x", encoding="utf-8")
+    desk.env["SIDEKICKS_CONFIG"] = str(config)
+    try:
+        for words in (["agents"], ["say", "@scout", "hi"], ["chat", "@scout"], ["doctor", "scout"]):
+            done = run(desk, *words)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert f"{config}:2:" in done.stderr
+            assert "sidekicks config edit" in done.stderr
+    finally:
+        run(desk, "stop")
+
+
+def test_an_agent_left_out_for_an_error_is_explained_and_a_slip_mended(desk: Desk) -> None:
+    config = desk.folder / "c.yaml"
+    config.write_text("agents:\n  - {name: bob, builtin: scout}\n  - {name: ann, bultin: x}\n", encoding="utf-8")
+    desk.env["SIDEKICKS_CONFIG"] = str(config)
+    try:
+        left_out = run(desk, "say", "@ann", "hi")
+        assert left_out.returncode == 5
+        assert f"{config}:3:" in left_out.stderr
+        done = run(desk, "agents", "signin", "bbo")
+        assert done.returncode == 5
+        assert "There is no agent '@bbo'. Did you mean '@bob'?" in done.stderr
+    finally:
+        run(desk, "stop")
 
 
 def test_wrong_words(desk: Desk) -> None:

@@ -186,8 +186,17 @@ def test_completion_of_agents_and_commands(desk: Desk) -> None:
     chat.wait_for("› hi @scout")
     chat.key("enter")  # takes the completion, sends nothing
     chat.wait_for(lambda shown: "an agent" not in shown)
-    chat.type(" ok")
-    chat.wait_for("› hi @scout ok")
+    chat.type(" ok @b")  # the blank that came with it is not doubled
+    chat.wait_for("› hi @scout ok @b")
+    chat.wait_for("@bob   an agent")
+    chat.key("tab")
+    chat.wait_for("› hi @scout ok @bob")
+    chat.type("too, @s")
+    chat.wait_for("› hi @scout ok @bob too, @s")
+    chat.wait_for("@scout  an agent")
+    chat.key("tab")
+    chat.type(", all")
+    chat.wait_for("› hi @scout ok @bob too, @scout, all")
     chat.key("ctrl-c")
     chat.wait_for("F1 keys")
     chat.type("/")
@@ -241,7 +250,31 @@ def test_going_to_another_channel_and_making_one(desk: Desk) -> None:
     chat.wait_for("❯ #general")
     chat.key("enter")
     chat.wait_for("› a draft")  # what was being written there is there again
-    assert chat.text().count("I heard: hello general") == 1  # what was printed is not printed again
+    chat.wait_for(lambda _: chat.text().count("I heard: hello general") == 2)  # the last ones are shown again
+
+
+def test_a_name_that_is_refused_leaves_the_list_open(desk: Desk) -> None:
+    chat = desk.chat()
+    chat.key("ctrl-n")
+    chat.wait_for("name ›")
+    chat.type("no good")
+    chat.wait_for("no good")
+    chat.key("enter")
+    chat.type("!")
+    chat.wait_for("name › no good!")
+    chat.key("ctrl-c")
+    chat.wait_for("F1 keys")
+    chat.key("ctrl-n")
+    chat.wait_for("name ›")
+    chat.type("general")
+    chat.wait_for("make the channel #general")
+    chat.key("enter")
+    chat.wait_for("Another channel is called #general.")
+    chat.type("2")
+    chat.wait_for(lambda shown: "name › general2" in shown and "Another" not in shown)
+    chat.key("enter")
+    chat.wait_for("message #general2")
+    assert "I heard" not in chat.text()
 
 
 def test_inviting_and_removing(desk: Desk) -> None:
@@ -253,8 +286,14 @@ def test_inviting_and_removing(desk: Desk) -> None:
     chat.key("enter")
     chat.wait_for(lambda text: bool(re.search(r"#review  🦊 *Bob  🔎 *Scout", text)))
     chat.key("ctrl-t")
+    chat.wait_for("❯ rename it")  # what costs nothing comes first
     chat.type("remove bob")
     chat.wait_for("❯ remove")
+    chat.key("enter")
+    chat.wait_for("Remove Bob from #review?")
+    chat.wait_for("❯ no, leave it")
+    chat.key("down")
+    chat.wait_for("❯ yes, remove it")
     chat.key("enter")
     chat.wait_for(lambda text: bool(re.search(r"#review  🔎 *Scout", text)))
 
@@ -265,7 +304,7 @@ def test_a_queued_message_is_shown_and_can_be_taken_back(desk: Desk) -> None:
     chat.wait_for("is writing")
     chat.send("for later")
     chat.wait_for("⧗ queued: for later")
-    chat.wait_for("is next: after Scout")
+    chat.wait_for(lambda shown: bool(re.search("next: 🔎 *Scout\n", shown)))
     chat.key("ctrl-q")
     chat.wait_for(lambda text: "⧗ queued" not in text)
     assert "❯ You" in chat.text()
@@ -274,20 +313,21 @@ def test_a_queued_message_is_shown_and_can_be_taken_back(desk: Desk) -> None:
 
 def test_another_folder_is_asked_about_before_anything_is_sent(desk: Desk, tmp_path: Path) -> None:
     chat = desk.open(with_peer("chat", "general", peer=["--root", str(tmp_path / "other")]))
-    chat.wait_for("#general works in")
-    assert "❯ make a channel for this folder" in chat.on_screen()
-    chat.key("esc")
+    chat.wait_for("• #general works in")
     chat.wait_for("F1 keys")
-    chat.type("hello")
+    chat.type("hello")  # nothing stands before the composer
     chat.wait_for("› hello")
     chat.key("enter")
-    chat.wait_for("❯ make a channel for this folder")  # asked again, nothing was sent
+    chat.wait_for("❯ make a channel for this folder")
+    chat.key("esc")
+    chat.wait_for("› hello")
+    assert "I heard" not in chat.text()
+    chat.key("enter")
+    chat.wait_for("❯ make a channel for this folder")
     chat.key("enter")
     chat.wait_for("── #project · ")
-    assert "I heard" not in chat.text()
-    chat.wait_for("› hello")  # goes along
-    chat.key("enter")
-    chat.wait_for("I heard: hello")
+    chat.wait_for("I heard: hello")  # sent there, once it was decided
+    assert chat.text().count("I heard: hello") == 1
 
 
 def test_earlier_messages(desk: Desk) -> None:
@@ -302,16 +342,23 @@ def test_earlier_messages(desk: Desk) -> None:
 
 
 def test_the_keys_are_explained(desk: Desk) -> None:
-    chat = desk.chat()
+    chat = desk.chat(columns=80)
     chat.key("f1")
-    chat.wait_for("invite and remove agents, rename it, delete it")
+    shown = chat.wait_for("  F1                these keys")
+    rows = shown[shown.index("  Enter   ") :].split("\n")
+    assert "  Enter             send" in chat.on_screen()  # all of it fits
+    words = " ".join(" ".join(rows).split())
+    assert "sign in, ask again, settings, sessions, restart, stop Ctrl+Q" in words
+    assert all(row.startswith("  ") for row in rows[: next(at for at, row in enumerate(rows) if "these keys" in row)])
 
 
 def test_an_unknown_channel_can_be_made(desk: Desk) -> None:
     chat = desk.open(with_peer("chat", "#genral"))
     chat.wait_for("Did you mean '#general'?")
-    chat.wait_for("❯ make the channel #genral")
+    chat.wait_for("❯ #general")
     chat.key("down")
+    chat.wait_for("❯ make the channel #genral")
+    chat.key("up")
     chat.wait_for("❯ #general")
     chat.key("enter")
     chat.wait_for("message #general")

@@ -76,14 +76,18 @@ def test_a_healthy_house(surgery: Surgery) -> None:
     ]
     bob = lines[-1]
     assert "Robert 2.1, ready in " in bob
-    assert "MiB, can: loadSession image, set: mode=ask, 2 commands" in bob
+    assert "MiB, can load sessions, take images, set: mode=ask, 2 commands" in bob
     assert "\x1b" not in done.stdout, "no colours in a file"
 
 
 @pytest.mark.parametrize(
     ("options", "what", "todo"),
     [
-        ("--exit 3 --stderr 'no key found'", "no key found", "in a terminal and read what it says"),
+        (
+            "--exit 3 --stderr 'no key found'",
+            "no key found",
+            "--stderr 'no key found'` in a terminal and read what it says.\n",
+        ),
         ("--hang initialize", "did not answer `initialize`", "limits.startTimeout"),
         ("--error new=-32603:disk", "disk", "--record"),
         ("--protocol 9", "speaks ACP version 9", "in a terminal"),
@@ -103,7 +107,9 @@ def test_what_ails_an_agent(surgery: Surgery, options: str, what: str, todo: str
 def test_a_known_agent_that_is_missing_says_how_it_is_installed(surgery: Surgery) -> None:
     surgery.desk.env["PATH"] = str(Path(sys.executable).parent)
     surgery.agents = [{"name": "codex", "command": "codex-acp"}, {"name": "own", "command": "no-such"}]
-    done = surgery.run("codex", "@own")
+    surgery.agents.append({"name": "joined", "command": "no-such --stdio"})
+    done = surgery.run("codex", "@own", "joined")
+    assert "Write `command: no-such` and `args: [--stdio]`" in done.stdout
     assert "npm install -g @agentclientprotocol/codex-acp" in done.stdout
     assert "Correct `command` of own" in done.stdout
     assert done.returncode == 1
@@ -126,6 +132,7 @@ def test_a_broken_configuration_an_orphan_and_a_running_bridge(
     assert found["configuration", "line 4"]["status"] == "warning"
     assert "c.yaml:4:" in found["configuration", "line 4"]["todo"]
     assert "gone.yaml" in found["history", "orphan"]["text"]
+    assert "(1 KiB)" in found["history", "orphan"]["text"]
     assert found["history", "database"]["details"]["messages"] == 2
     assert found["bridge", "running"]["details"]["kind"] == "hub"
     assert found["agent", "scout"]["details"]["commands"]
@@ -147,7 +154,8 @@ def test_recording_and_playing(surgery: Surgery) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (["nobody"], 5, "No agent is named 'nobody'. Configured: bob."),
+        (["nobody"], 5, "There is no agent '@nobody'. There are: @bob"),
+        (["bbo"], 5, "There is no agent '@bbo'. Did you mean '@bob'?"),
         (["--record", "x"], 64, "exactly one agent"),
         (["--replay", "none.jsonl"], 1, "none.jsonl"),
     ],

@@ -80,6 +80,7 @@ def test_the_sessions_of_an_agent(office: Desk) -> None:
     picked = run(office, "sessions", "fake", "--pick-up", "old")
     assert picked.stdout == "@fake goes on with that session in @fake, with the next message.\n"
     assert "old  Session old  /  in use in a channel" in run(office, "sessions", "fake").stdout
-    assert run(office, "sessions", "nobody").returncode == 1
+    unknown = run(office, "sessions", "faek")
+    assert (unknown.returncode, "Did you mean '@fake'?" in unknown.stderr) == (5, True)
     assert run(office, "sessions", "fake", "--pick-up", "old", "--in", "#none").returncode == 5
     assert run(office, "sessions").returncode == 64

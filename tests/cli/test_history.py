@@ -209,12 +209,26 @@ def test_search(history: Shelf) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["log"], ["log", "general", "-n", "0"], ["log", "general", "-n", "x"], ["search"], ["channels", "-x"]]
+    "words",
+    [["log"], ["export"], ["log", "general", "-n", "0"], ["log", "general", "-n", "x"], ["search"], ["channels", "-x"]],
 )
 def test_wrong_usage(history: Shelf, words: list[str]) -> None:
     done = history.run(*words)
     assert done.returncode == 64
     assert "usage: sidekicks" in done.stderr
+    assert ("Quote '#general'" in done.stderr) == (len(words) == 1 and words[0] != "search")
+
+
+def test_what_the_configuration_promises_is_there_and_empty(history: Shelf) -> None:
+    history.config.write_text(CONFIG + "  - {name: bert, command: b}\nchannels: [{name: dev}]\n", encoding="utf-8")
+    for ref in ("#dev", "@bert"):
+        done = history.run("export", ref)
+        assert (done.returncode, done.stdout) == (0, f"# {ref}\n\n")
+        assert done.stderr == f"Nothing has been said in {ref} yet.\n"
+    assert "Did you mean '@bert'?" in history.run("log", "@bret").stderr
+    nobody = history.run("search", "router", "--by", "bret")
+    assert nobody.returncode == 5
+    assert "There is no agent '@bret'. Did you mean '@bert'?" in nobody.stderr
 
 
 def test_on_a_terminal_it_looks_like_the_chat_and_obeys_nobody(history: Shelf) -> None:

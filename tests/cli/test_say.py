@@ -38,6 +38,7 @@ def run(desk: Desk, verb: str, *arguments: str, typed: str = "") -> subprocess.C
         (["general", "hello"], 0, "I heard: hello\n", ""),
         (["@bob", "hello"], 0, "I heard: hello\n", ""),
         (["#general", "@bob @scout hi"], 0, "Bob:\nI heard: @bob @scout hi\n\nScout:\nI heard: @bob @scout hi\n", ""),
+        (["#general", "where", "is", "it"], 0, "I heard: where is it\n", ""),
         (["#general", "long 3"], 0, "token 0 token 1 token 2 \n", ""),
         (["#general", "lost"], 0, "first half, second half\n", ""),
         (["#general", "edit"], 0, "You said no.\n", REJECTED),
@@ -64,6 +65,7 @@ def test_say_without_arguments_explains_itself(desk: Desk) -> None:
     done = run(desk, "say")
     assert done.returncode == 64
     assert "usage: sidekicks say" in done.stderr
+    assert "Quote '#general'" in done.stderr
     assert "no such channel" in run(desk, "say", "--help").stdout
 
 

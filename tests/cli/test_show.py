@@ -254,7 +254,7 @@ def answer(**more: Any) -> Message:
     return Message(id="m", channel_id="c", author=Author(kind="agent", name="bob"), created_at=NOW, **given)
 
 
-def test_a_tool_that_ends_inside_a_fence_waits_for_its_end() -> None:
+def test_a_fence_waits_for_the_tool_before_it() -> None:
     view = MessageView(answer(), known(), None, 80)
 
     def delta(part: int, **what: Any) -> list[str]:
@@ -262,11 +262,10 @@ def test_a_tool_that_ends_inside_a_fence_waits_for_its_end() -> None:
         return plain(view.settle())
 
     assert delta(0, value=tool(status="in_progress")) == []
-    assert delta(1, value=TextPart(text="```\ncode\n"))[2:] == ["    code"]
-    assert delta(0, value=tool()) == []
-    assert "  ✓ Do it" in plain(view.live("*"))
+    assert delta(1, value=TextPart(text="```\ncode\n")) == []
+    assert plain(view.live("*"))[2:] == ["  * Do it", "    code"]
+    assert delta(0, value=tool())[2:] == ["  ✓ Do it", "", "    code"]
     assert delta(1, text="more\n```\n") == ["    more"]
-    assert plain(view.settle()) == ["", "  ✓ Do it"]
 
 
 def test_a_tool_that_ended_before_the_text_began_stands_before_it() -> None:
@@ -378,5 +377,5 @@ def test_completion_items_of_the_wire() -> None:
     span = {"start": {"line": 1, "character": 3}, "end": {"line": 1, "character": 5}}
     item = {"label": "@bob", "detail": "Bob", "textEdit": {"range": span, "newText": "@bob"}}
     taken = completion(item, "🦊\n🦊 @b", 6)
-    assert (taken.text, taken.start_position, taken.display_meta_text) == ("@bob", -2, "Bob")
+    assert (taken.text, taken.start_position, taken.display_meta_text) == ("@bob ", -2, "")
     assert completion({"label": "/find"}, "/fi", 3).start_position == -3

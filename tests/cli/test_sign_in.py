@@ -65,6 +65,11 @@ def test_in_the_terminal_client(office: Desk) -> None:
     chat.key("ctrl-g")
     chat.wait_for("sign out of fake")
     chat.type("restart")
+    chat.wait_for("❯ restart")
+    chat.key("enter")
+    chat.wait_for("Restart fake?")
+    chat.key("down")
+    chat.wait_for("❯ yes, restart fake")
     chat.key("enter")
     chat.wait_for("F1 keys")
     chat.send("and again")
@@ -95,4 +100,4 @@ def test_from_the_command_line(office: Desk) -> None:
 def test_what_cannot_be_done(office: Desk) -> None:
     assert "offers no way to sign in" in run(office, "agents", "signin", "bare").stderr
     assert "does not offer to sign out" in run(office, "agents", "signout", "bare").stderr
-    assert "No agent is named" in run(office, "agents", "signin", "nobody").stderr
+    assert "There is no agent '@nobody'." in run(office, "agents", "signin", "nobody").stderr

@@ -59,7 +59,8 @@ def test_no_command_reads_it_unasked(strange: Desk, words: tuple[str, ...]) -> N
 
 
 def test_what_is_trusted_is_read_until_it_is_revoked(strange: Desk) -> None:
-    assert run(strange, "trust").returncode == 0
+    trusted = run(strange, "trust")
+    assert (trusted.returncode, trusted.stdout) == (0, f"Now trusted: {strange.folder}\n")
     listed = run(strange, "trust", "--list")
     assert (listed.returncode, listed.stdout) == (0, f"{strange.folder.resolve()}\n")
     kept = strange.folder.parent / "config" / "sidekicks" / "trusted-folders.json"
@@ -69,7 +70,7 @@ def test_what_is_trusted_is_read_until_it_is_revoked(strange: Desk) -> None:
     below = strange.folder / "below"
     below.mkdir()
     (below / ".sidekicks.yaml").write_text(THEIRS, encoding="utf-8")
-    assert run(strange, "trust", "--revoke").returncode == 0
+    assert run(strange, "trust", "--revoke").stdout == f"No longer trusted: {strange.folder}\n"
     assert run(strange, "trust", "--list").stdout == ""
     assert "is not used" in run(strange, "config", "path").stderr
 

@@ -156,9 +156,9 @@ async def test_who_looks_for_an_agent_is_told_that_the_configuration_has_errors(
     box.write_config("agents:\n  - name: alice\n    comand: x\n")
     async with box.stopped():
         said = await box.sidekicks("say", "@alice", "hi")
-        assert said.returncode == 5
-        assert f"The configuration has errors: {box.config_path}:2: " in said.stderr
-        assert f"The configuration has errors: {box.config_path}:2: " in (await box.sidekicks("status")).stdout
+        assert said.returncode == 1
+        assert f"The configuration cannot be used:\n{box.config_path}:2:" in said.stderr
+        assert f"The configuration has errors: {box.config_path}:2:" in (await box.sidekicks("status")).stdout
 
 
 async def test_an_agent_whose_name_is_written_in_another_case_is_the_same(tmp_path: Path) -> None:
