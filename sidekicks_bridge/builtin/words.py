@@ -20,9 +20,9 @@ _ENDINGS = (
 )  # fmt: skip  # an ending and the letters that must be left
 
 IRREGULAR = {
-    "begun": "begin", "bound": "bind", "built": "build", "chosen": "choos", "drawn": "draw", "held": "hold",
-    "hidden": "hid", "kept": "keep", "lost": "los", "sent": "send", "shown": "show", "thrown": "throw",
-    "written": "writ", "wrote": "writ",
+    "begun": "begin", "bound": "bind", "built": "build", "chosen": "choose", "drawn": "draw", "held": "hold",
+    "hidden": "hide", "kept": "keep", "lost": "lose", "sent": "send", "shown": "show", "thrown": "throw",
+    "written": "write", "wrote": "write",
 }  # fmt: skip
 
 # Question words, and words that every question about a workspace may contain.
@@ -59,8 +59,7 @@ def _parts(run: str) -> tuple[str, ...]:
 
 def stem(word: str) -> str:
     """Cut common English endings: routes, router, routing, routed → rout; entries, entry → entr."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
+    word = IRREGULAR.get(word, word)
     for ending, shortest in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= shortest:
             return _single(word[: -len(ending)])
