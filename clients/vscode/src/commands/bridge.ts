@@ -32,7 +32,7 @@ async function openSettings(): Promise<void> {
 function install(): void {
   const terminal = vscode.window.createTerminal({ name: vscode.l10n.t("Install Sidekicks Bridge") });
   terminal.show();
-  terminal.sendText("pipx install sidekicks-bridge", false);
+  terminal.sendText("pipx install ./sidekicks-bridge", false);
 }
 
 /** What one would ask first when something does not work, as a document. */
