@@ -104,11 +104,11 @@ class Busy:
         assert (state["turns"], state["permissions"]) == ([], [])
         stored: list[JSON] = []
         for channel in self.channels:
-            page = await client.result("sidekicks/message/list", {"channelId": channel, "limit": 500})
-            stored += page["messages"]
+            stored += await _all_messages(client, channel)
         by_id = {message["id"]: message for message in stored}
         for identity, message in self.finished.items():
-            assert by_id.get(identity) == message
+            kept = by_id.get(identity)
+            assert kept == message, f"of {len(stored)} messages this one was\n{message}\nand is\n{kept}"
         for identity, text in self.acknowledged.items():
             assert by_id[identity]["parts"] == [{"type": "text", "text": text}]
         assert {message["state"] for message in stored} <= {"finished"}
@@ -116,6 +116,17 @@ class Busy:
             seqs = [message["seq"] for message in stored if message["channelId"] == channel]
             assert seqs == sorted(set(seqs))
         return stored
+
+
+async def _all_messages(client: Wire, channel: str) -> list[JSON]:
+    """Page by page, backwards: a long run says more than a page may hold."""
+    found: list[JSON] = []
+    more = True
+    while more:
+        before = {"before": found[0]["seq"]} if found else {}
+        page = await client.result("sidekicks/message/list", {"channelId": channel, "limit": 500, **before})
+        found, more = page["messages"] + found, page["hasMore"]
+    return found
 
 
 def agent_pids(box: BridgeSandbox) -> list[int]:
