@@ -63,6 +63,7 @@ async def test_a_mentioned_agent_is_invited_when_the_first_turn_begins(bed: Bed)
     assert room.members == ["alice"], "while the message is queued nobody is invited"
     bed.box.gates.open("invite-1")
     await room.answer(sent, by="alice")
+    await bed.client.request("state/get")  # the list of channels is told before the next answer at the latest
     assert room.members == ["alice", "dora"]
     await room.answer(sent, by="dora")
     asked = next(message for message in room.messages if message["id"] == sent["messageId"])
