@@ -133,10 +133,10 @@ async def test_a_permission_in_a_channel_nobody_has_open(bed: Bed) -> None:
     await bed.client.request("message/send", channelId=hidden.id, text="!permit do it")
     asked = await bed.client.until(permission(channel=hidden.id))
     assert asked["agent"] == "alice"
-    counted = bed.client.of("attention/changed")
+    items = (await bed.client.request("attention/list"))["items"]
+    counted = bed.client.of("attention/changed")  # told before that answer at the latest
     assert counted
     assert counted[-1]["count"] >= 1
-    items = (await bed.client.request("attention/list"))["items"]
     waiting = [item for item in items if item["kind"] == "permission"]
     assert [(item["channelId"], item["requestId"]) for item in waiting] == [(hidden.id, asked["requestId"])]
     assert [open_["requestId"] for open_ in (await bed.client.state())["permissions"]] == [asked["requestId"]]
