@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from importlib.util import find_spec
 
@@ -19,8 +18,3 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are cores: most tests wait for processes of their own much of the time."""
-    return (os.cpu_count() or 1) * 3 // 2
