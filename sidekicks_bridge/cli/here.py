@@ -12,6 +12,7 @@ import sys
 from sidekicks_bridge.cli.exit_codes import FAILED, NOT_FOUND, OK, USAGE
 from sidekicks_bridge.config.locate import WORKSPACE_FILE, Location, locate
 
+_NOT_KEPT = "sidekicks trust: that cannot be kept"
 _passed_over: set[str] = set()
 """What was said once, however often a command looks."""
 
@@ -63,7 +64,10 @@ def offer_trust(config: str | None) -> None:
     except EOFError:
         return
     if answer.strip().lower() in ("y", "yes"):
-        set_trust(Path.cwd(), trusted=True)
+        try:
+            set_trust(Path.cwd(), trusted=True)
+        except OSError as problem:
+            print(f"{_NOT_KEPT}: {problem}", file=sys.stderr)
 
 
 def main(argv: list[str]) -> int:
@@ -95,7 +99,7 @@ def main(argv: list[str]) -> int:
     try:
         set_trust(given.folder, trusted=not given.revoke)
     except OSError as problem:
-        print(f"sidekicks trust: that cannot be kept: {problem}", file=sys.stderr)
+        print(f"{_NOT_KEPT}: {problem}", file=sys.stderr)
         return FAILED
     from sidekicks_bridge.cli.text import safe
 

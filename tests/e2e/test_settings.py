@@ -54,6 +54,23 @@ async def test_what_is_chosen_before_the_session_is_used_counts(tmp_path: Path) 
     assert [params["modelId"] for params in box.received("alice", "session/set_model")] == ["big"]
 
 
+async def test_a_choice_made_while_a_session_opens_reaches_it_once(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "--modes ask,code --slow-start begin"})
+    box.gates.open("begin")
+    async with box.bridge() as client:
+        room = await client.open("general")
+        await room.ask("hello", by="alice")
+    box.gates.close("begin")
+    async with box.bridge() as client:
+        room = await client.open("general")
+        sent = await room.send("again")
+        await room.turn("alice", "starting")
+        await room.request("session/setMode", agent="alice", modeId="code")
+        box.gates.open("begin")
+        await room.answer(sent, by="alice")
+    assert [params["modeId"] for params in box.received("alice", "session/set_mode")] == ["code"]
+
+
 async def test_a_choice_that_is_no_longer_offered_is_said_once(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, {"alice": "--modes ask,code"})
     async with box.bridge() as client:
