@@ -56,6 +56,29 @@ def test_mentions_complete_while_typing(chat: Chat) -> None:
     assert chat.composer() == "hello @bob"
 
 
+def test_what_is_typed_before_the_answer_comes_counts(chat: Chat) -> None:
+    """Neovim asks when `@` is typed; `b` follows while the bridge still thinks."""
+    chat.editor.lua(
+        """vim.api.nvim_create_autocmd('LspRequest', {
+             callback = function(event)
+               local request = event.data.request
+               if request.type == 'pending' and request.method == 'textDocument/completion' then
+                 vim.api.nvim_input('b')
+                 return true
+               end
+             end,
+           })"""
+    )
+    chat.type("@")
+    menu(chat.editor, "@bob")
+    assert chat.composer() == "@b"
+
+
+def test_mentions_complete_within_a_burst(chat: Chat) -> None:
+    chat.type("hello @b")
+    menu(chat.editor, "@bob")
+
+
 def test_the_menu_comes_back_after_a_slip(chat: Chat) -> None:
     chat.type("@")
     menu(chat.editor, "@alice", "@bob", "@carol")

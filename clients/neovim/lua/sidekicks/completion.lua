@@ -31,6 +31,42 @@ local function catch_up(buf)
   end
 end
 
+--- Neovim's menu shows an answer as of the moment it was asked for: where more was typed since then, it is asked for
+--- again, or the menu would go on offering what no longer fits.
+---@param group integer
+---@param buf integer
+---@param ours fun(): boolean whether it is Neovim's own menu
+local function keep_up(group, buf, ours)
+  local asked = {} ---@type table<integer, integer> the text's tick when a request left
+  vim.api.nvim_create_autocmd('LspRequest', {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      local id, request = event.data.request_id, event.data.request
+      if request.method ~= 'textDocument/completion' then
+        return
+      end
+      if request.type == 'pending' then
+        asked[id] = vim.b[buf].changedtick
+        return
+      end
+      local tick = asked[id]
+      asked[id] = nil
+      if tick and request.type == 'complete' then -- where it was cancelled, the answer of a later one comes
+        vim.schedule(function() -- Neovim shows the answer first
+          if not ours() or not vim.api.nvim_buf_is_valid(buf) or vim.b[buf].changedtick == tick then
+            return
+          end
+          if vim.fn.pumvisible() == 1 and vim.api.nvim_get_mode().mode:find('^i') then
+            vim.fn.complete(vim.fn.col('.'), {})
+          end
+          catch_up(buf)
+        end)
+      end
+    end,
+  })
+end
+
 ---@param buf integer
 ---@param lsp vim.lsp.Client
 local function enable(buf, lsp)
@@ -50,7 +86,7 @@ end
 ---@param lsp vim.lsp.Client
 function M.attach(buf, lsp)
   local group = vim.api.nvim_create_augroup('sidekicks.completion.' .. buf, {})
-  local enabled = false
+  local enabled, catching_up = false, false
   local decide = vim.schedule_wrap(function()
     local how = config.get().completion
     local wanted = how == 'builtin' or (how == 'auto' and not other_engine())
@@ -69,8 +105,10 @@ function M.attach(buf, lsp)
     group = group,
     buffer = buf,
     callback = function()
-      if enabled and vim.v.char:find('^[%w._:-]$') and vim.fn.pumvisible() == 0 then
+      if enabled and not catching_up and vim.v.char:find('^[%w._:-]$') and vim.fn.pumvisible() == 0 then
+        catching_up = true
         vim.schedule(function()
+          catching_up = false
           catch_up(buf)
         end)
       end
@@ -86,6 +124,9 @@ function M.attach(buf, lsp)
       end
     end,
   })
+  keep_up(group, buf, function()
+    return enabled
+  end)
   decide()
 end
 
