@@ -9,6 +9,8 @@ local SLICE_NS, SOON_MS, LATEST_MS = 5e6, 60, 300
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
+--- What every mark of Markdown has one of: in a line, or where a line begins.
+local SIGNS = { '[`*_~<>&\\%[%]#|=$]', '\n%s*[-+%d]', '\n *\t', '\n    ' }
 
 ---@type table<string, vim.treesitter.Query|false>
 local queries = {}
@@ -23,11 +25,24 @@ local function query_of(lang)
   return queries[lang]
 end
 
+--- Whether there may be anything to highlight: prose has nothing, and the parsers take long to find that out.
+---@param source string
+---@return boolean
+local function has_signs(source)
+  source = '\n' .. source
+  for _, sign in ipairs(SIGNS) do
+    if source:find(sign) then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param buf integer
 ---@param row integer
 ---@param source string
 ---@param above integer lines of the source that stand above the first row
-local function draw(buf, row, source, above)
+local function parse_and_draw(buf, row, source, above)
   local parser = vim.treesitter.get_string_parser(source, 'markdown')
   parser:parse(true)
   parser:for_each_tree(function(tree, language)
@@ -59,6 +74,20 @@ local function draw(buf, row, source, above)
   end)
 end
 
+--- Highlights rows of a buffer.
+---@param buf integer
+---@param row integer
+---@param lines string[] the text of the rows
+---@param fence? string the line that opened the code block in whose middle they stand
+function M.draw(buf, row, lines, fence)
+  local source = table.concat(lines, '\n') .. '\n'
+  if fence then
+    pcall(parse_and_draw, buf, row, fence .. '\n' .. source, 1)
+  elseif has_signs(source) then
+    pcall(parse_and_draw, buf, row, source, 0)
+  end
+end
+
 --- Highlights the pieces of a block that lie between two rows.
 ---@param buf integer
 ---@param block sidekicks.Block
@@ -77,10 +106,7 @@ local function highlight_block(buf, block, row, top, bottom, deadline)
       end
       table.remove(pieces, at)
       local lines = vim.api.nvim_buf_get_lines(buf, row + piece.first, row + piece.stop, false)
-      if piece.fence then
-        table.insert(lines, 1, piece.fence)
-      end
-      pcall(draw, buf, row + piece.first, table.concat(lines, '\n') .. '\n', piece.fence and 1 or 0)
+      M.draw(buf, row + piece.first, lines, piece.fence)
     end
   end
   return true
