@@ -9,8 +9,8 @@ local SLICE_NS, SOON_MS, LATEST_MS = 5e6, 60, 300
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
---- What every mark of Markdown has one of: in a line, or where a line begins.
-local SIGNS = { '[`*_~<>&\\%[%]#|=$]', '\n%s*[-+%d]', '\n *\t', '\n    ' }
+--- What every mark of Markdown has one of: characters anywhere, or a pattern where a line begins.
+local SIGNS, STARTS = vim.split('`*_~<>&\\[]#|=$', ''), { '^%s*[-+%d]', '^ *\t', '^    ' }
 
 ---@type table<string, vim.treesitter.Query|false>
 local queries = {}
@@ -26,13 +26,20 @@ local function query_of(lang)
 end
 
 --- Whether there may be anything to highlight: prose has nothing, and the parsers take long to find that out.
----@param source string
+---@param lines string[]
+---@param source string the same
 ---@return boolean
-local function has_signs(source)
-  source = '\n' .. source
+local function has_signs(lines, source)
   for _, sign in ipairs(SIGNS) do
-    if source:find(sign) then
+    if source:find(sign, 1, true) then
       return true
+    end
+  end
+  for _, line in ipairs(lines) do
+    for _, start in ipairs(STARTS) do
+      if line:find(start) then
+        return true
+      end
     end
   end
   return false
@@ -83,7 +90,7 @@ function M.draw(buf, row, lines, fence)
   local source = table.concat(lines, '\n') .. '\n'
   if fence then
     pcall(parse_and_draw, buf, row, fence .. '\n' .. source, 1)
-  elseif has_signs(source) then
+  elseif has_signs(lines, source) then
     pcall(parse_and_draw, buf, row, source, 0)
   end
 end
@@ -169,7 +176,8 @@ end
 --- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`, unless more than a screen
 --- was written meanwhile: what flies by is not worth it.
 ---@param view sidekicks.View
-function M.soon(view)
+---@param soonest? integer milliseconds, instead of `SOON_MS`
+function M.soon(view, soonest)
   local now, rows = vim.uv.now(), vim.api.nvim_buf_line_count(view.buf)
   local waiting = view.unlit
   if waiting == nil or rows - waiting.rows > vim.o.lines then
@@ -177,7 +185,7 @@ function M.soon(view)
     view.unlit = waiting
   end
   view.highlight_timer = view.highlight_timer or assert(vim.uv.new_timer())
-  local wait = math.max(1, math.min(SOON_MS, waiting.since + LATEST_MS - now))
+  local wait = math.max(1, math.min(soonest or SOON_MS, waiting.since + LATEST_MS - now))
   view.highlight_timer:start(
     wait,
     0,
