@@ -5,6 +5,9 @@ local text = require('sidekicks.text')
 
 local M = {}
 
+--- How long changes are gathered: a turn that begins or ends changes several things, one after the other.
+local GATHER_MS = 30
+
 local focus = true
 
 --- Whether the person looks at Neovim, as far as the terminal tells.
@@ -158,25 +161,29 @@ function M.line()
   return table.concat(said, ' ')
 end
 
+local timer = assert(vim.uv.new_timer())
 local pending = false
 local told = ''
 
+local function update()
+  pending = false
+  for _, room in pairs(state.rooms) do
+    M.room_changed(room)
+  end
+  if M.line() ~= told then -- drawing all status lines is not free
+    told = M.line()
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end
+
+local update_soon = vim.schedule_wrap(update)
+
 --- Brings everything up to date, once for many changes.
 function M.changed()
-  if pending then
-    return
+  if not pending then
+    pending = true
+    timer:start(GATHER_MS, 0, update_soon)
   end
-  pending = true
-  vim.schedule(function()
-    pending = false
-    for _, room in pairs(state.rooms) do
-      M.room_changed(room)
-    end
-    if M.line() ~= told then -- drawing all status lines is not free
-      told = M.line()
-      vim.cmd.redrawstatus({ bang = true })
-    end
-  end)
 end
 
 local group = vim.api.nvim_create_augroup('sidekicks.status', {})
