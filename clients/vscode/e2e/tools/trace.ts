@@ -25,6 +25,8 @@ export class Trace {
 
   static async start(browser: BrowserContext, page: Page): Promise<Trace> {
     const trace = new Trace(await browser.newCDPSession(page));
+    // Else what was done before is cleared away meanwhile.
+    await trace.#session.send("HeapProfiler.collectGarbage");
     await trace.#session.send("Tracing.start", {
       transferMode: "ReportEvents",
       traceConfig: { includedCategories: ["toplevel", "blink.user_timing"] },
