@@ -5,10 +5,12 @@
 import { titleOf } from "../src/overview.ts";
 import { sentence } from "../src/plain.ts";
 import type { Agent, Attachment, Channel, Message, Route } from "../src/protocol.gen.ts";
+import { Tokens, type Sending } from "../src/tokens.ts";
 import { Attachments, takeIn } from "./attachments.ts";
 import { Completion } from "./completion.ts";
 import { button, h, iconButton } from "./dom.ts";
-import { drafts, post, request } from "./host.ts";
+import { Drafts } from "./drafts.ts";
+import { memory, post, request } from "./host.ts";
 import { t } from "./l10n.ts";
 import { routeLine } from "./route.ts";
 
@@ -34,6 +36,10 @@ export class Composer {
   readonly #send: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
   readonly #completion: Completion;
+  readonly #drafts = new Drafts(memory);
+  readonly #tokens = new Tokens();
+  /** The tokens of what was sent and is neither answered nor seen in the conversation. */
+  readonly #underway = new Set<string>();
   #state: ComposerState | undefined;
   #channelId: string | undefined;
   #history = -1;
@@ -79,13 +85,20 @@ export class Composer {
   }
 
   /** Another channel: its draft, nothing attached. The same one again leaves everything as it is. */
-  open(channel: Channel, draft: string | undefined): void {
-    if (channel.id === this.#channelId) return;
+  open(channel: Channel, draft = ""): void {
     this.#keepDraft();
+    const again = channel.id === this.#channelId;
+    const text = this.#drafts.opened(channel.id, draft);
     this.#channelId = channel.id;
+    if (again) {
+      const typed = this.field.value;
+      if (draft === "" && typed !== "") this.#store(channel.id, typed); // the bridge died before it had kept it
+      return;
+    }
     this.#attachments.take();
     this.#history = -1;
-    this.#setText(drafts.get(channel.id) ?? draft ?? "");
+    this.#setText(text);
+    this.#keepDraft();
     this.#showError("");
     const name = titleOf(channel);
     this.field.placeholder =
@@ -105,9 +118,11 @@ export class Composer {
   draftChanged({ channelId, text }: { channelId: string; text: string }): void {
     const here = document.hasFocus() && document.activeElement === this.field;
     const mine = here || this.#timers.draft !== undefined;
-    if (channelId !== this.#channelId || mine) return;
-    drafts.set(channelId, text);
-    this.#setText(text);
+    if (channelId === this.#channelId && !mine) {
+      this.#drafts.typed(channelId, text); // in place of what waits here
+      this.#setText(text);
+    }
+    this.#drafts.stored(channelId, text);
   }
 
   /** Put the suggestion in place of what is wrong. */
@@ -139,7 +154,7 @@ export class Composer {
     this.#showError("");
     this.#drawSend();
     if (this.#channelId === undefined) return;
-    drafts.set(this.#channelId, this.field.value);
+    this.#drafts.typed(this.#channelId, this.field.value);
     void this.#completion.refresh(this.#channelId);
     this.#prepare(this.#channelId);
     clearTimeout(this.#timers.preview);
@@ -213,17 +228,31 @@ export class Composer {
       return;
     }
     if (this.heldBack()) return;
-    const attachments = this.#attachments.take();
+    const sending = { channelId, text, attachments: this.#attachments.take() };
     this.#clear();
-    request("sidekicks/message/send", {
-      channelId,
-      text,
-      attachments,
-      clientToken: crypto.randomUUID(),
-    }).then(
-      () => this.onSent(),
-      (error: unknown) => this.#giveBack(channelId, text, attachments, error),
-    );
+    void this.#deliver(sending, this.#tokens.of(sending));
+  }
+
+  async #deliver(sending: Sending, clientToken: string): Promise<void> {
+    this.#underway.add(clientToken);
+    try {
+      await request("sidekicks/message/send", { ...sending, clientToken });
+    } catch (error) {
+      if (this.#underway.has(clientToken)) {
+        this.#tokens.doubt(sending, clientToken);
+        this.#giveBack(sending, error);
+        return;
+      }
+    } finally {
+      this.#underway.delete(clientToken);
+    }
+    this.#tokens.taken(clientToken);
+    this.onSent();
+  }
+
+  /** The message with this token is in its channel, whatever becomes of the request. */
+  arrived(clientToken: string): void {
+    this.#underway.delete(clientToken);
   }
 
   #clear(): void {
@@ -234,12 +263,12 @@ export class Composer {
     this.#keepDraft();
   }
 
-  #giveBack(channelId: string, text: string, attachments: Attachment[], error: unknown): void {
+  #giveBack({ channelId, text, attachments }: Sending, error: unknown): void {
     if (channelId === this.#channelId && this.field.value === "") {
       this.#setText(text);
       this.#attachments.add(attachments);
       this.#edited();
-    } else drafts.set(channelId, text);
+    } else this.#store(channelId, text);
     this.fail(error);
   }
 
@@ -253,9 +282,17 @@ export class Composer {
   #keepDraft(): void {
     clearTimeout(this.#timers.draft);
     this.#timers.draft = undefined;
-    if (this.#channelId === undefined || !this.#state?.ready) return;
-    const draft = { channelId: this.#channelId, text: this.field.value };
-    request("sidekicks/draft/set", draft).catch(() => undefined);
+    const channelId = this.#channelId;
+    if (channelId !== undefined && this.#drafts.waits(channelId)) this.#store(channelId, this.field.value);
+  }
+
+  /** Give a draft to the bridge; it waits here while there is none. */
+  #store(channelId: string, text: string): void {
+    this.#drafts.typed(channelId, text);
+    request("sidekicks/draft/set", { channelId, text }).then(
+      () => this.#drafts.stored(channelId, text),
+      () => undefined,
+    );
   }
 
   #setText(text: string): void {

@@ -44,15 +44,8 @@ function settle(
   return found;
 }
 
-/** What is typed survives a reload of the page, by channel. */
-export const drafts = {
-  get(channelId: string): string | undefined {
-    return (api.getState() as Record<string, string> | undefined)?.[channelId];
-  },
-  set(channelId: string, text: string): void {
-    const state = { ...(api.getState() as Record<string, string> | undefined) };
-    if (text === "") Reflect.deleteProperty(state, channelId);
-    else state[channelId] = text;
-    api.setState(state);
-  },
+/** What survives a reload of the page; what is written last may not. */
+export const memory = {
+  get: (): unknown => api.getState(),
+  set: (state: unknown): void => api.setState(state),
 };

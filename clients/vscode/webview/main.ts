@@ -127,6 +127,8 @@ class Chat {
       if (this.#snapshot) this.#snapshot = reduce(this.#snapshot, event);
       if (event.method === "sidekicks/commands/changed") this.#composer.commandsChanged();
       else if (event.method === "sidekicks/draft/changed") this.#composer.draftChanged(event.params);
+      else if (event.method === "sidekicks/message/updated" && event.params.clientToken !== undefined)
+        this.#composer.arrived(event.params.clientToken);
     }
     const streaming = this.#snapshot?.messages.slice(-4) ?? [];
     for (const { id, author, parts, state } of streaming) {

@@ -72,9 +72,9 @@ export class ChatActions {
   async #request({ id, method, params }: Extract<FromView, { type: "request" }>): Promise<void> {
     try {
       if (!VIEW_METHODS.includes(method)) throw new Error(`The view may not ask ${method}.`);
-      this.#chat.post({ type: "answer", id, result: await this.#bridge.request(method, params as never) });
+      this.#chat.answer({ type: "answer", id, result: await this.#bridge.request(method, params as never) });
     } catch (error) {
-      this.#chat.post({ type: "refusal", id, message: sentence(error) });
+      this.#chat.answer({ type: "refusal", id, message: sentence(error) });
     }
   }
 

@@ -73,6 +73,11 @@ export class Conversation implements vscode.Disposable {
     this.#changes.fire();
   }
 
+  /** Tell the view at once what has come so far. */
+  flush(): void {
+    this.#batch.flush();
+  }
+
   /** How long an answer has been coming, in milliseconds. */
   took(message: Message): number {
     const start = message.turn ? Date.parse(message.turn.startedAt) : Number.NaN;

@@ -106,6 +106,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ type: "attach", attachments });
   }
 
+  /** Answer a request of the view's, after the events that came before the answer. */
+  answer(message: Extract<ToView, { type: "answer" | "refusal" }>): void {
+    this.conversation.flush();
+    this.post(message);
+  }
+
   /** Tell the view; what is said before it listens waits for it. */
   post(message: ToView): void {
     if (this.#ready) void this.#view?.webview.postMessage(message);

@@ -2,10 +2,10 @@
  * Messages written in an editor: `sidekicks:/<slug>/compose`, language `sidekicks-compose`, so that every completion of
  * the editor works. Saving keeps the draft; sending empties it.
  */
-import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { App, Commands } from "../app.ts";
 import { slugOf } from "../overview.ts";
+import { Tokens } from "../tokens.ts";
 
 const SCHEME = "sidekicks";
 
@@ -62,6 +62,7 @@ export class ComposeFiles implements vscode.FileSystemProvider {
 
 export function composeCommands(app: App): Commands {
   const files = new ComposeFiles(app.context.workspaceState);
+  const tokens = new Tokens();
   app.context.subscriptions.push(
     vscode.workspace.registerFileSystemProvider(SCHEME, files, { isCaseSensitive: true }),
   );
@@ -74,12 +75,12 @@ export function composeCommands(app: App): Commands {
       await vscode.languages.setTextDocumentLanguage(document, "sidekicks-compose");
       await vscode.window.showTextDocument(document);
     },
-    "compose.send": () => send(app),
+    "compose.send": () => send(app, tokens),
   };
 }
 
 /** Send the document in front to the channel its name gives; any other `.sidekicks` document to the one on screen. */
-async function send(app: App): Promise<void> {
+async function send(app: App, tokens: Tokens): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (editor?.document.languageId !== "sidekicks-compose") return;
   const { document } = editor;
@@ -88,7 +89,11 @@ async function send(app: App): Promise<void> {
   const named = app.overview.current.channels.find((channel) => slugOf(channel) === slug);
   const channelId = named?.id ?? app.chat.conversation.channelId;
   if (channelId === undefined || text.trim() === "") return;
-  await app.bridge.request("sidekicks/message/send", { channelId, text, clientToken: randomUUID() });
+  const sending = { channelId, text, attachments: [] };
+  const clientToken = tokens.of(sending);
+  tokens.doubt(sending, clientToken); // until it is answered the text stands there, and may be sent again
+  await app.bridge.request("sidekicks/message/send", { ...sending, clientToken });
+  tokens.taken(clientToken);
   const whole = new vscode.Range(document.positionAt(0), document.positionAt(text.length));
   await editor.edit((edit) => edit.delete(whole));
   await document.save();
