@@ -233,7 +233,7 @@ OTHERS = (
     RealAgent("cline", "Cline", ("cline@3.0.65",), "cline", ("--acp",), settings=_cline),
     RealAgent("copilot", "GitHub Copilot", ("@github/copilot@1.0.102",), "copilot", ("--acp",), settings=_copilot),
     RealAgent("kimi", "Kimi Code", ("@moonshot-ai/kimi-code@2.1.0",), "kimi", ("acp",), settings=_kimi),
-    RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@0.74.2"), "pi-acp", settings=_pi),
+    RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@1.6.0"), "pi-acp", settings=_pi),
     RealAgent("vibe", "Mistral Vibe", ("mistral-vibe==3.0.2",), "vibe-acp", python="3.12", settings=_vibe),
     RealAgent(
         "fast-agent",

@@ -64,6 +64,8 @@ def _pieces(words: Words) -> list[str]:
 
 _NOT_THE_USERS = ("<system-reminder>", "[Request interrupted")
 """How begins what agents add in the user's name."""
+_DATE = re.compile(r"\A<current_datetime>.*</current_datetime>\s*")
+"""Copilot puts it before the prompt."""
 
 
 class Chat:
@@ -78,7 +80,7 @@ class Chat:
             if role == "user":
                 content = message.get("content")
                 # A prompt that was never answered stands before the new one in one message.
-                words = text_of(content[-1:] if isinstance(content, list) else content)
+                words = _DATE.sub("", text_of(content[-1:] if isinstance(content, list) else content))
                 if not words.lstrip().startswith(_NOT_THE_USERS):
                     turns.append(Turn("user", words))
             elif role == "tool":
