@@ -179,24 +179,10 @@ def _vibe(place: Place) -> dict[str, str]:
     return {"SCRIPT_KEY": "none"}
 
 
-def _cline(place: Place) -> dict[str, str]:
-    name = "openai-compatible"
-    settings = {"provider": name, "apiKey": "none", "model": MODEL, "baseUrl": f"{place.url}/v1"}
-    made = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
-    all_ = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: made}}
-    _write(place.home / ".cline" / "data" / "settings" / "providers.json", json.dumps(all_))
-    return {}
-
-
 def _grok(place: Place) -> dict[str, str]:
     model = f'model = "{MODEL}"\nbase_url = "{place.url}/v1"\nname = "Scripted"\napi_key = "none"\n'
     _write(place.home / ".grok" / "config.toml", f'[models]\ndefault = "{MODEL}"\n[model.{MODEL}]\n{model}')
     return {}
-
-
-def _openhands(place: Place) -> dict[str, str]:
-    model = {"MODEL": f"openai/{MODEL}", "BASE_URL": f"{place.url}/v1", "API_KEY": "none"}
-    return {f"LLM_{name}": value for name, value in model.items()}
 
 
 def _hermes(place: Place) -> dict[str, str]:
@@ -247,7 +233,6 @@ OTHERS = (
         "claude-agent-acp",
         settings=_claude,
     ),
-    RealAgent("cline", "Cline", ("cline@3.0.65",), "cline", ("--acp",), settings=_cline),
     RealAgent("copilot", "GitHub Copilot", ("@github/copilot@1.0.102",), "copilot", ("--acp",), settings=_copilot),
     RealAgent("kimi", "Kimi Code", ("@moonshot-ai/kimi-code@2.1.0",), "kimi", ("acp",), settings=_kimi),
     RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@1.6.0"), "pi-acp", settings=_pi),
@@ -260,15 +245,6 @@ OTHERS = (
         ("acp", "-x", "--model", f"generic.{MODEL}"),
         python="3.13",
         settings=_fast_agent,
-    ),
-    RealAgent(
-        "openhands",
-        "OpenHands",
-        ("openhands==1.16.0",),
-        "openhands",
-        ("acp", "--override-with-envs"),
-        python="3.12",
-        settings=_openhands,
     ),
     RealAgent("hermes", "Hermes", ("hermes-agent[acp]==0.19.0",), "hermes-acp", python="3.11", settings=_hermes),
     RealAgent("grok", "Grok Build", ("@xai-official/grok@1.0.41",), "grok", ("agent", "stdio"), settings=_grok),

@@ -30,6 +30,8 @@ the agents make real tool calls and ask real questions.
 | Agent | Package |
 | --- | --- |
 """
+_OTHERS = Path(__file__).with_name("others.md")
+"""What was seen of agents beside the five, written by hand."""
 _NOTES = """
 ## What they showed, and what the bridge makes of it
 
@@ -47,7 +49,8 @@ _NOTES = """
 - **Deep Agents** remembers no session: after a restart it is told everything.
 - opencode and Qwen Code take half a minute to start on a busy machine: `limits.startTimeout` is 60 s.
 
-`make real-agents ARGS='gemini'` (and `claude-zed`, `codex-zed`) runs those that are not among the five.
+`make real-agents ARGS='gemini'` (and `claude-zed`, `codex-zed`, `copilot`, `kimi`, `vibe`, `fast-agent`, `pi`, `grok`,
+`hermes`) runs those that are not among the five.
 """
 _TITLES = {
     "restart": "Bridge and agent restarted",
@@ -78,7 +81,14 @@ def page(agents: Sequence[RealAgent], rows: Sequence[Row], machine: str) -> str:
     for name, title in titles.items():
         cells = [_cell(found.get((agent.name, name))) for agent in agents]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return _HEAD.format(date=today, machine=machine) + "\n".join(lines) + "\n" + _NOTES
+    return (
+        _HEAD.format(date=today, machine=machine)
+        + "\n".join(lines)
+        + "\n"
+        + _NOTES
+        + "\n"
+        + _OTHERS.read_text(encoding="utf-8")
+    )
 
 
 def _cell(row: Row | None) -> str:

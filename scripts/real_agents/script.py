@@ -18,7 +18,17 @@ JSON = dict[str, Any]
 STEP = re.compile(r"@@(shell|write|tool|slow|chunks|error|think|say):[ ]*([^\n]*)")
 _CALLS = ("shell", "write", "tool")
 _SPEAKER = re.compile(r"^([A-Za-z0-9._-]+): ", re.MULTILINE)
-_SHELL = ("run_shell_command", "exec_command", "shell_command", "local_shell", "bash", "shell", "execute")
+_SHELL = (
+    "run_shell_command",
+    "exec_command",
+    "shell_command",
+    "local_shell",
+    "bash",
+    "shell",
+    "execute",
+    "terminal",
+    "run_terminal_command",
+)
 _WRITE = ("write_file", "write", "create_file", "apply_patch", "edit_file")
 _COMMAND_FIELDS = ("command", "cmd", "script")
 _PATH_FIELDS = ("file_path", "absolute_path", "filePath", "path")
