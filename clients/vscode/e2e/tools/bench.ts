@@ -81,5 +81,4 @@ try {
   figure("vscode20k.lost", lost, "deltas");
 } finally {
   await end();
-  bed.remove();
 }
