@@ -18,6 +18,7 @@ from sidekicks_bridge.agents.capabilities import PROTOCOL_VERSION, Capabilities,
 from sidekicks_bridge.agents.raw import record
 from sidekicks_bridge.agents.recording import ReceivingTap, SendingTap
 from sidekicks_bridge.agents.refusal import AUTH_REQUIRED, Refused
+from sidekicks_bridge.agents.sdk import connection_class
 from sidekicks_bridge.agents.sessions import Sessions
 from sidekicks_bridge.agents.sign_in import describe
 from sidekicks_bridge.agents.supervise import supervised
@@ -28,7 +29,7 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp.core import Connection
+    from acp.connection import Connection
     from anyio.abc import TaskGroup
 
     from sidekicks_bridge.agents.contract import AgentSink, ReadBuffer
@@ -129,11 +130,11 @@ class AgentConnection:
 
     async def _read(self) -> None:
         try:
-            connection_class = await anyio.to_thread.run_sync(import_sdk)
+            rpc = await anyio.to_thread.run_sync(connection_class)
             assert self._transport is not None
             assert self._tasks is not None
             # No frame but a response gets past our transport, so the SDK's own handler has nothing to do.
-            self._rpc = connection_class(_no_handler, self._transport, listening=False)
+            self._rpc = rpc(_no_handler, self._transport, listening=False)
             supervised(self._tasks, self._handshake)
             await self._rpc.main_loop()
         finally:
@@ -360,13 +361,6 @@ class AgentConnection:
         """A session began or ended a turn."""
         if not self.ending:
             self._report("busy" if any(session.running for session in self.sessions) else "ready", None)
-
-
-def import_sdk() -> type[Connection]:
-    """The SDK, loaded when it is first needed: that takes half a second."""
-    from acp.core import Connection
-
-    return Connection
 
 
 async def _no_handler(method: str, _params: Any, _is_notification: bool) -> Any:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 
-from sidekicks_bridge.agents.connection import AgentConnection, import_sdk
+from sidekicks_bridge.agents.connection import AgentConnection
 from sidekicks_bridge.agents.contract import CommandsUpdate, SettingsUpdate, TextChunk
 from sidekicks_bridge.agents.opening import open_session
 from sidekicks_bridge.agents.process import LogRing, build_argv, build_environment
 from sidekicks_bridge.agents.raw import line, record
 from sidekicks_bridge.agents.reaper import Reaper
+from sidekicks_bridge.agents.sdk import connection_class
 from sidekicks_bridge.agents.supervise import supervised
 from sidekicks_bridge.ids import Ulids
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -121,7 +122,7 @@ async def examine(
     except SidekicksError as problem:
         found.error, found.code = problem.message, problem.code
         return found
-    await anyio.to_thread.run_sync(import_sdk)  # not part of the agent's time
+    await anyio.to_thread.run_sync(connection_class)  # not part of the agent's time
     log = LogRing(lambda text: sink.agent_log(spec.name, text))
     connection = AgentConnection(spec, limits, sink, _no_buffer, log, lambda _state, _error: None, recorder)
     try:

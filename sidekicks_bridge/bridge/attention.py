@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge.names import fold
 from sidekicks_bridge.protocol.types import AttentionItem
 
 if TYPE_CHECKING:
@@ -13,9 +14,15 @@ if TYPE_CHECKING:
     from sidekicks_bridge.protocol.types import SignIn, Turn
 
 
-def attention(channels: Iterable[Channel], sign_ins: Iterable[SignIn] = ()) -> list[AttentionItem]:
-    """The list: questions first, then who wants signing in, then what is unread, then what is queued and why."""
-    items = [item for channel in channels for item in _of(channel)]
+def attention(
+    channels: Iterable[Channel], agents: Iterable[str], sign_ins: Iterable[SignIn] = ()
+) -> list[AttentionItem]:
+    """The list: questions first, then who wants signing in, then what is unread, then what is queued and why.
+
+    ``agents`` are configured: about a failure of another one nothing can be done any more.
+    """
+    known = {fold(agent) for agent in agents}
+    items = [item for channel in channels for item in _of(channel, known)]
     for needed in sign_ins:
         text = f"@{needed.agent} wants you to sign in"
         items.append(AttentionItem(kind="error", channel_id=needed.channel_id or "", agent=needed.agent, text=text))
@@ -23,7 +30,7 @@ def attention(channels: Iterable[Channel], sign_ins: Iterable[SignIn] = ()) -> l
     return sorted(items, key=lambda item: rank[item.kind])
 
 
-def _of(channel: Channel) -> Iterator[AttentionItem]:
+def _of(channel: Channel, agents: set[str]) -> Iterator[AttentionItem]:
     title = channel.state.title
     for permission in channel.open_permissions():
         yield AttentionItem(
@@ -37,6 +44,8 @@ def _of(channel: Channel) -> Iterator[AttentionItem]:
         text = f"@{asked.agent} asks you in {title}: {asked.message}"
         yield AttentionItem(kind="permission", channel_id=channel.id, agent=asked.agent, text=text)
     for failure in channel.state.failures:
+        if fold(failure.agent) not in agents:
+            continue
         yield AttentionItem(
             kind="error",
             channel_id=channel.id,

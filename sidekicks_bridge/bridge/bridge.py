@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sidekicks_bridge.bridge.client import Client
     from sidekicks_bridge.lock import Lock
     from sidekicks_bridge.protocol.base import Wire
-    from sidekicks_bridge.protocol.types import AgentState, Channel, Elicitation, Message, Permission
+    from sidekicks_bridge.protocol.types import AgentState, AttentionItem, Channel, Elicitation, Message, Permission
     from sidekicks_bridge.store.contract import Store
 
 _log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class Bridge:
         self.spawn(self.overview.run)
         await self.directory.declare(self.configuration.current.channels)
         self.recent.note_recent(str(path), self.clock.now())
-        self._attention_count = len(attention(self.directory.all(), self.sign_ins.all()))
+        self._attention_count = len(self.attention())
 
     async def _load(self, store: Store) -> None:
         """Put everything together on a store. Raises storeUnavailable when what it holds cannot be read."""
@@ -220,9 +220,14 @@ class Bridge:
         self.clients.to_all(ChannelsChanged(channels=self.channels()))
         self.attention_changed()
 
+    def attention(self) -> list[AttentionItem]:
+        """Everything that waits for the user."""
+        agents = [spec.name for spec in self.configuration.current.agents]
+        return attention(self.directory.all(), agents, self.sign_ins.all())
+
     def attention_changed(self) -> None:
         """Tell how much waits for the user, if that changed."""
-        count = len(attention(self.directory.all(), self.sign_ins.all()))
+        count = len(self.attention())
         if count != self._attention_count:
             self._attention_count = count
             self.clients.to_all(AttentionChanged(count=count))
@@ -263,6 +268,7 @@ class Bridge:
         self.clients.to_all(
             ConfigChanged(agents=self.agent_list(), channels=self.channels(), problems=self.configuration.problems)
         )
+        self.attention_changed()
 
     def agent_list(self) -> list[Agent]:
         """Every configured agent and how it is doing."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.bridge.attachments import keep_pasted
-from sidekicks_bridge.bridge.attention import attention
 from sidekicks_bridge.bridge.completion import Choice, Suggestion, complete_command, complete_mention
 from sidekicks_bridge.paths import same_folder
 from sidekicks_bridge.protocol.errors import SidekicksError
@@ -189,7 +188,7 @@ class MessageRequests:
 
     async def attention(self, _client: Client, _params: wire.Empty) -> Attention:
         """`attention/list`."""
-        return Attention(items=attention(self._bridge.directory.all(), self._bridge.sign_ins.all()))
+        return Attention(items=self._bridge.attention())
 
     async def set_draft(self, client: Client, params: wire.ChannelText) -> Empty:
         """`draft/set`: kept, and shown to the others."""

@@ -6,6 +6,7 @@ Importing this must stay cheap: the command line and `serve` start hubs from her
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
     from pathlib import Path
+    from types import FrameType
 
 IDLE_SECONDS = 60.0
 LOG_BYTES = 1 << 20
@@ -68,6 +70,11 @@ def _arguments(argv: list[str]) -> Namespace | int:
 
 
 def _own(config_path: Path, given: Namespace, ready: Callable[[], None]) -> int:
+    def stopped(_signal: int, _frame: FrameType | None) -> None:
+        ready()
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, stopped)  # `sidekicks stop` finds the lock before the owner's loop runs
     claimed = ownership.claim(config_path)
     if claimed.connection is not None:
         claimed.connection.close()
@@ -84,7 +91,10 @@ def _own(config_path: Path, given: Namespace, ready: Callable[[], None]) -> int:
 
     from sidekicks_bridge.server.owner import Owner
 
-    return end(anyio.run(Owner(config_path, claimed.held).serve_hub, given.idle, ready))
+    code = anyio.run(Owner(config_path, claimed.held).serve_hub, given.idle, ready)
+    if code == 0:
+        ready()
+    return end(code)
 
 
 def _nothing() -> None:
@@ -99,8 +109,8 @@ def log_path(config_path: Path) -> Path:
 def _detach(config_path: Path) -> Callable[[], None]:
     """Go on as a process of its own session, with a log instead of the standard streams it was given.
 
-    Returns in the new process only: what to call once the hub can be attached to. Whoever started this one sees it end
-    then, with 0, or with 1 if the hub ended before.
+    Returns in the new process only: what to call once the hub can be attached to, or was stopped before: then the next
+    one can be started. Whoever started this one sees it end at the first call, with 0; with 1 if the hub failed before.
     """
     private_folder(paths.data_dir(config_path))
     read, write = os.pipe()
@@ -119,9 +129,14 @@ def _detach(config_path: Path) -> Callable[[], None]:
     os.close(log)
     os.close(nothing)
 
+    told = False
+
     def ready() -> None:
-        os.write(write, b"1")
-        os.close(write)
+        nonlocal told
+        if not told:
+            told = True
+            os.write(write, b"1")
+            os.close(write)
 
     return ready
 

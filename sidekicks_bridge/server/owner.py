@@ -88,7 +88,8 @@ class Owner:
     async def serve_hub(self, idle: float, ready: Callable[[], None]) -> int:
         """Serve whoever attaches, until nobody was attached and nothing ran or waited for ``idle`` seconds.
 
-        ``ready`` is called once it can be attached to. 1 when that is impossible.
+        ``ready`` is called once it can be attached to. 1 when that is impossible; one that was stopped before it began
+        has ended in order.
         """
         code = 1
 
@@ -102,7 +103,7 @@ class Owner:
                 await self._until_idle(idle)
 
         await self._run(live)
-        return code
+        return 0 if self._stop.is_set() else code
 
     async def _until_idle(self, idle: float) -> None:
         """An open permission question is a turn that waits: it keeps the hub for whoever attaches next."""

@@ -130,6 +130,17 @@ async def test_of_hubs_started_at_once_one_stays_and_the_others_say_so(box: Brid
         assert await ended(process) == (0, said)
 
 
+async def test_one_that_is_stopped_while_it_starts_has_ended_in_order(box: BridgeSandbox) -> None:
+    """It owns before it can be attached to; whoever waits for it starts the next one."""
+    starting = await hub(box, "--detach")
+    with anyio.fail_after(PATIENCE):
+        while not (owner := lock_of(box).get("pid")):
+            assert starting.returncode is None, await ended(starting)
+            await anyio.lowlevel.checkpoint()
+    os.kill(owner, signal.SIGTERM)
+    assert await ended(starting) == (0, "")
+
+
 async def test_an_open_question_keeps_the_hub_for_whoever_comes_next(box: BridgeSandbox) -> None:
     process = await hub(box, "--idle", "0.2")
     await socket_of(box, process)

@@ -263,6 +263,24 @@ async def test_a_stored_session_is_replaced_only_on_success(tmp_path: Path) -> N
     assert len(box.prompts("alice")) == 2
 
 
+async def test_a_failure_of_an_agent_that_is_not_configured_any_more_waits_for_nobody(tmp_path: Path) -> None:
+    box = BridgeSandbox(tmp_path, {"alice": "", "bob": ""})
+    async with box.bridge() as client:
+        room = await client.open("general")
+        for name in ("alice", "bob"):
+            await room.ask(f"@{name} !crash", by=name)
+        kinds = [(item["kind"], item.get("agent")) for item in (await client.request("attention/list"))["items"]]
+        assert kinds == [("error", "alice"), ("error", "bob"), ("unread", None)]
+        mark = len(client.events)
+        box.config["agents"] = [box.agent("bob", "")]
+        box.config["channels"] = [{"name": "general", "members": ["bob"]}]
+        box.write_config()
+        count = await client.until(happened("attention/changed", since=mark))
+        kinds = [(item["kind"], item.get("agent")) for item in (await client.request("attention/list"))["items"]]
+        assert kinds == [("error", "bob"), ("unread", None)]
+        assert count["count"] == 2
+
+
 async def test_history_that_cannot_be_kept_is_said_aloud(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, ONE)
     box.config_home.rmdir()

@@ -6,6 +6,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
+from sidekicks_bridge import __version__
+from sidekicks_bridge.protocol import PROTOCOL_VERSION
 from tests.neovim.desk import PLUGIN
 from tests.neovim.editor import NVIM
 
@@ -86,7 +88,15 @@ def test_the_health_check_names_what_is_there(chat: Chat) -> None:
     chat.editor.until(lambda: "@alice (Alice)" in "\n".join(chat.editor.buffer("health://")), "the report")
     report = "\n".join(chat.editor.buffer("health://"))
     assert "ERROR" not in report
-    assert "It runs: version" in report
+    assert f"Plugin version {__version__}, protocol {PROTOCOL_VERSION}" in report
+    assert f"It runs: bridge version {__version__}, protocol {PROTOCOL_VERSION}" in report
+
+
+def test_the_health_check_names_the_version_of_a_bridge_that_does_not_run(desk: Desk) -> None:
+    editor = desk.open()
+    editor.keys(":checkhealth sidekicks<CR>")
+    wanted = f"It does not run: it is started when a channel is opened; version {__version__} is installed"
+    editor.until(lambda: wanted in "\n".join(editor.buffer("health://")), "the report")
 
 
 def test_hooks_hear_of_messages_turns_and_questions(chat: Chat) -> None:

@@ -68,6 +68,57 @@ def test_markdown_is_highlighted_block_by_block(chat: Chat) -> None:
     )
 
 
+MARKED = [
+    "# Title",
+    "Title\n=====",
+    "Title\n-----",
+    "- item",
+    "+ item",
+    "* item",
+    "1. item",
+    "1) item",
+    "> quote",
+    "---",
+    "***",
+    "|a|b|\n|-|-|\n|1|2|",
+    "text\n\n    code",
+    "text\n\n\tcode",
+    "```\ncode\n```",
+    "~~~\ncode\n~~~",
+    "some *italic* word",
+    "some __bold__ word",
+    "some ~~gone~~ word",
+    "some `code` word",
+    "a [link](x)",
+    "an ![image](x)",
+    "<https://example.org>",
+    "a &lt; b",
+    "a \\* b",
+    "* item\n  12. inner",
+]
+PLAIN = (
+    "Nothing but words, numbers like 42 and marks: (so-called) 'prose'; isn't it? «Да», yes!\nA second line / the last."
+)
+
+
+def test_whatever_markdown_marks_is_highlighted_and_prose_is_not_parsed(chat: Chat) -> None:
+    code = """local source = ...
+              local highlight = require('sidekicks.highlight')
+              local buf = vim.api.nvim_create_buf(false, true)
+              local lines = vim.split(source, '\\n', { plain = true })
+              vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+              local parse, parsed = vim.treesitter.get_string_parser, 0
+              vim.treesitter.get_string_parser = function(...) parsed = parsed + 1 return parse(...) end
+              highlight.draw(buf, 0, lines)
+              vim.treesitter.get_string_parser = parse
+              return { parsed, #vim.api.nvim_buf_get_extmarks(buf, highlight.namespace, 0, -1, {}) }"""
+    assert chat.editor.lua(code, PLAIN) == [0, 0]
+    for source in MARKED:
+        parsed, marks_drawn = chat.editor.lua(code, source)
+        assert parsed == 1, source
+        assert marks_drawn > 0, source
+
+
 def test_thoughts_are_folded(chat: Chat) -> None:
     chat.ask("@alice !think First I look.\\nThen I write. !say Done.", "\nDone.")
     assert "∴ First I look." in chat.lines()

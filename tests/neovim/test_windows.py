@@ -104,3 +104,33 @@ def test_a_session_with_two_channels(desk: Desk, chat: Chat) -> None:
     again = desk.open("-S", str(session))
     again.until(lambda: any("Write below" in line for line in again.buffer(other.uri)), "the channel")
     assert again.lua("return #vim.api.nvim_list_wins()") == 2
+
+
+def test_a_window_bar_sheds_what_matters_least_first(desk: Desk) -> None:
+    editor = desk.connected(size=(300, 34))
+    names = ["alice", "bob", "carol"]
+    root = str(desk.box.workspace)
+    desk.request(editor, "channel/create", name="narrow", members=names, root=root)
+    chat = desk.chat(name="narrow", editor=editor)
+    chat.ask("@alice !usage 5 100 0.1 EUR !say one", "one")
+    chat.up()
+    bar = "vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, winid = 0 }).str"
+    folder = editor.lua("return require('sidekicks.text').short_path(...)", root)
+
+    def shown(width: int) -> set[str]:
+        editor.lua("vim.cmd('vertical resize ' .. ...)", width)
+        parts = {"#narrow": "#narrow", "folder": folder, "alice": "Alice", "carol": "carol", "usage": "5%"}
+        text = str(editor.lua(f"return {bar}"))
+        return {name for name, part in parts.items() if part in text}
+
+    def fits(width: int, wanted: set[str]) -> None:
+        editor.until(lambda: shown(width) == wanted, f"{wanted} in {width} columns")
+
+    editor.keys(":vsplit | enew<CR><C-w>p")
+    everything = {"#narrow", "folder", "alice", "carol", "usage"}
+    least = len(f" #narrow  {folder}  Alice  bob  carol")
+    fits(least + 20, everything)
+    fits(least, everything - {"usage"})
+    fits(least - 1, everything - {"usage", "folder"})
+    fits(18, {"#narrow", "alice"})
+    fits(12, {"#narrow"})

@@ -49,6 +49,24 @@ scene(
       await s.window.page.keyboard.press("Control+Z");
     });
 
+    test("code that grows long is plain until it is complete, then highlighted and whole", async () => {
+      const lines = Array.from({ length: 600 }, (_, line) => `    return ${line + 1_000}`);
+      const [first, second] = [lines.slice(0, 550), lines.slice(550)].map((some) => some.join("\n"));
+      const words = `First.\n\n\`\`\`python\n${first} !hold code !say \n${second}\n\`\`\`\n\nLast.`;
+      await s.window.say(`@alice !say ${words.replaceAll("\n", "\\n")}`);
+      const message = s.chat.locator(".message.by-agent", { hasText: "First." });
+      await message.locator(".plain.code-like", { hasText: "return 1549" }).waitFor();
+      s.bed.openGate("code");
+      await answer(s.chat, "Last.").waitFor();
+      await message.locator(".hljs-keyword").nth(599).waitFor();
+      assert.equal(await message.locator("pre code").textContent(), `${lines.join("\n")}\n`);
+      assert.equal(await message.locator(".plain").count(), 0);
+      assert.equal(
+        (await message.locator(".markdown").innerText()).match(/First\.|Last\./g)?.join(),
+        "First.,Last.",
+      );
+    });
+
     test("thoughts are folded, tool calls show status and places, a place opens its file at the line", async () => {
       await s.window.say(
         "@alice !think Let_me_see. !tool read Look | app.py:4 !tool-failed execute Broken !say Looked.",

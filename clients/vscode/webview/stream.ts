@@ -1,27 +1,36 @@
 /**
- * A text that grows, as Markdown: blocks that are complete are rendered once, only the last one again. A block too big
- * for that is shown as plain text in pieces, and a long text takes several frames, so that no step takes long however
- * much has come.
+ * A text that grows, as Markdown: blocks that are complete are rendered once, only the last one again. One too long for
+ * that is plain text in pieces until it is complete. A long text takes several frames, a step in each, so that no step
+ * takes long however much has come.
  */
 import { h } from "./dom.ts";
-import { blockStarts, render } from "./markdown.ts";
+import { renderBlocks } from "./markdown.ts";
+import { blocks, type Block } from "./markup.ts";
 import { visible } from "./safe.ts";
+import { Steps } from "./steps.ts";
 
+/** How much is shown in one step: parsed, sanitised, laid out and painted, all in the same frame. */
+const STEP = 6_000;
 /** A last block longer than this is not parsed again with every piece of text. */
 const TAIL_AT_MOST = 8_000;
-/** How much is parsed and rendered in one step. */
-const STEP = 24_000;
+/** A block longer than this is plain text for good. */
+const BLOCK_AT_MOST = 16_000;
 const PLAIN_PIECE = 4_000;
+
+const steps = new Steps(
+  (run) => requestAnimationFrame(run),
+  () => performance.now(),
+);
 
 export class MarkdownStream {
   readonly element = h("div.markdown");
   readonly #tail = h("div");
+  readonly #step = (): boolean => (this.#plain ? this.#growPlain(this.#plain) : this.#grow());
   #text = "";
   #final = false;
   /** How much of the text stands in blocks that do not change any more. */
   #settled = 0;
   #plain: PlainBlock | undefined;
-  #next: number | undefined;
 
   constructor() {
     this.element.append(this.#tail);
@@ -33,36 +42,35 @@ export class MarkdownStream {
     if (!text.startsWith(this.#text)) this.#reset();
     this.#text = text;
     this.#final = final;
-    if (this.#next === undefined) this.#step();
+    if (!steps.has(this.#step) && this.#step()) steps.add(this.#step);
   }
 
-  /** One step; what is left is done in the next frame. */
-  #step(): void {
-    this.#next = undefined;
-    if (this.#plain ? this.#growPlain(this.#plain) : this.#growMarkdown()) {
-      this.#next = requestAnimationFrame(() => this.#step());
-    }
-  }
-
-  /** Answers whether there is more to do. */
-  #growMarkdown(): boolean {
+  /** A step; answers whether there is more to do. */
+  #grow(): boolean {
     const rest = this.#text.slice(this.#settled);
-    const whole = rest.length <= STEP;
-    const piece = whole ? rest : rest.slice(0, STEP);
-    const starts = blockStarts(piece);
-    const end = offsetOfLine(piece, starts.at(-1) ?? 0);
-    if (end > 0) {
-      this.#settle(h("div", {}, render(piece.slice(0, end), true)), end);
-      if (!whole) return true;
+    const complete = blocks(rest.slice(0, STEP));
+    const last = complete.splice(-1);
+    if (complete.length > 0) this.#settle(complete);
+    if (rest.length <= STEP) this.#tail.replaceChildren(renderBlocks(last, this.#final));
+    else if (complete.length === 0) return this.#growLong(rest);
+    return rest.length > STEP;
+  }
+
+  /** The next block is longer than a step, or that is where it ends. */
+  #growLong(rest: string): boolean {
+    const most = this.#final ? BLOCK_AT_MOST : TAIL_AT_MOST;
+    const [block, next] = blocks(rest.slice(0, most));
+    if (block && next) {
+      this.#settle([block]);
+      return true;
     }
-    const tail = this.#text.slice(this.#settled);
-    if (tail.length > (this.#final ? STEP : TAIL_AT_MOST)) {
-      this.#plain = new PlainBlock(tail);
-      this.#tail.replaceChildren(this.#plain.element);
-      return this.#growPlain(this.#plain);
+    if (block && rest.length <= most) {
+      this.#tail.replaceChildren(renderBlocks([block], this.#final));
+      return false;
     }
-    this.#tail.replaceChildren(render(tail, this.#final));
-    return false;
+    this.#plain = new PlainBlock(rest);
+    this.#tail.replaceChildren(this.#plain.element);
+    return this.#growPlain(this.#plain);
   }
 
   #growPlain(plain: PlainBlock): boolean {
@@ -70,25 +78,31 @@ export class MarkdownStream {
     const end = plain.update(rest, STEP);
     if (end !== undefined) {
       this.#plain = undefined;
-      this.#settle(plain.element, end);
+      if (end <= BLOCK_AT_MOST) this.#settle(blocks(rest.slice(0, end)));
+      else this.#put(plain.element, end);
       return true;
     }
-    if (this.#final && plain.shown >= rest.length && rest.length <= STEP) {
+    if (plain.shown < rest.length) return true;
+    if (this.#final && rest.length <= BLOCK_AT_MOST) {
       this.#plain = undefined;
-      return true;
+      this.#tail.replaceChildren(renderBlocks(blocks(rest), true));
     }
-    return plain.shown < rest.length;
+    return false;
   }
 
-  #settle(block: HTMLElement, length: number): void {
+  /** These blocks, which the rest of the text begins with, are complete. */
+  #settle(some: Block[]): void {
+    this.#put(h("div", {}, renderBlocks(some, true)), some.at(-1)?.end ?? 0);
+  }
+
+  #put(block: HTMLElement, length: number): void {
     this.#settled += length;
     this.#tail.replaceChildren();
     this.#tail.before(block);
   }
 
   #reset(): void {
-    if (this.#next !== undefined) cancelAnimationFrame(this.#next);
-    this.#next = undefined;
+    steps.remove(this.#step);
     this.#settled = 0;
     this.#plain = undefined;
     this.#tail.replaceChildren();
@@ -133,10 +147,4 @@ class PlainBlock {
     this.#last?.appendData(visible(piece));
     this.shown += piece.length;
   }
-}
-
-function offsetOfLine(text: string, line: number): number {
-  let offset = 0;
-  for (let index = 0; index < line; index++) offset = text.indexOf("\n", offset) + 1;
-  return offset;
 }

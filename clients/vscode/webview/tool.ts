@@ -106,7 +106,7 @@ function contentNode(content: ToolContent, openDiff: () => void): Node | undefin
   if (content.type === "text") {
     if (content.text.length > OUTPUT_AT_MOST || isPlain(content.text))
       return output(content.text, t("Output"));
-    return h("div.markdown", {}, render(content.text, true));
+    return h("div.markdown", {}, render(content.text));
   }
   if (content.type === "resource") {
     return button(content.title ?? content.uri, () => post({ type: "openLink", href: content.uri }), "link");

@@ -19,6 +19,13 @@ local function neovim()
   end
 end
 
+local function plugin()
+  health.start('sidekicks: plugin')
+  health.ok(
+    ('Plugin version %s, protocol %d'):format(require('sidekicks').version, require('sidekicks.protocol').version)
+  )
+end
+
 local function settings()
   health.start('sidekicks: settings')
   local _, problems = require('sidekicks.config').read()
@@ -42,6 +49,21 @@ local function executable()
   end
   health.ok(('`%s` is %s'):format(cmd[1], vim.fn.exepath(cmd[1])))
   return true
+end
+
+--- What a bridge that does not run says of its version.
+---@return string?
+local function installed_version()
+  local cmd = vim.list_slice(require('sidekicks.config').get().cmd)
+  for at, word in ipairs(cmd) do
+    if word == 'serve' then
+      cmd = vim.list_extend(vim.list_slice(cmd, 1, at - 1), { '--version' })
+      local ok, done = pcall(function()
+        return vim.system(cmd, { text = true }):wait(5000)
+      end)
+      return ok and done.code == 0 and vim.trim(done.stdout or ''):match('^%S+ (%S+)$') or nil
+    end
+  end
 end
 
 local function agents()
@@ -69,14 +91,19 @@ local function bridge()
     if connection.problem then
       health.error(connection.problem)
     else
-      health.info('It does not run: it is started when a channel is opened')
+      local version = installed_version()
+      health.info(
+        ('It does not run: it is started when a channel is opened%s'):format(
+          version and ('; version %s is installed'):format(version) or ''
+        )
+      )
     end
     health.info('Its messages are in ' .. vim.lsp.get_log_path())
     return
   end
   local state = require('sidekicks.state')
   health.ok(
-    ('It runs: version %s, protocol %d, folder %s'):format(
+    ('It runs: bridge version %s, protocol %d, folder %s'):format(
       connection.version,
       require('sidekicks.protocol').version,
       connection.root
@@ -95,6 +122,7 @@ end
 
 function M.check()
   neovim()
+  plugin()
   settings()
   bridge()
 end

@@ -9,6 +9,8 @@ local SLICE_NS, SOON_MS, LATEST_MS = 5e6, 60, 300
 --- Rows above and below a window's that are highlighted with them.
 local MARGIN = 20
 local SKIPPED = { spell = true, nospell = true, none = true }
+--- What every mark of Markdown has one of: characters anywhere, or a pattern where a line begins.
+local SIGNS, STARTS = vim.split('`*_~<>&\\[]#|=$', ''), { '^%s*[-+%d]', '^ *\t', '^    ' }
 
 ---@type table<string, vim.treesitter.Query|false>
 local queries = {}
@@ -23,11 +25,31 @@ local function query_of(lang)
   return queries[lang]
 end
 
+--- Whether there may be anything to highlight: prose has nothing, and the parsers take long to find that out.
+---@param lines string[]
+---@param source string the same
+---@return boolean
+local function has_signs(lines, source)
+  for _, sign in ipairs(SIGNS) do
+    if source:find(sign, 1, true) then
+      return true
+    end
+  end
+  for _, line in ipairs(lines) do
+    for _, start in ipairs(STARTS) do
+      if line:find(start) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 ---@param buf integer
 ---@param row integer
 ---@param source string
 ---@param above integer lines of the source that stand above the first row
-local function draw(buf, row, source, above)
+local function parse_and_draw(buf, row, source, above)
   local parser = vim.treesitter.get_string_parser(source, 'markdown')
   parser:parse(true)
   parser:for_each_tree(function(tree, language)
@@ -59,6 +81,20 @@ local function draw(buf, row, source, above)
   end)
 end
 
+--- Highlights rows of a buffer.
+---@param buf integer
+---@param row integer
+---@param lines string[] the text of the rows
+---@param fence? string the line that opened the code block in whose middle they stand
+function M.draw(buf, row, lines, fence)
+  local source = table.concat(lines, '\n') .. '\n'
+  if fence then
+    pcall(parse_and_draw, buf, row, fence .. '\n' .. source, 1)
+  elseif has_signs(lines, source) then
+    pcall(parse_and_draw, buf, row, source, 0)
+  end
+end
+
 --- Highlights the pieces of a block that lie between two rows.
 ---@param buf integer
 ---@param block sidekicks.Block
@@ -77,10 +113,7 @@ local function highlight_block(buf, block, row, top, bottom, deadline)
       end
       table.remove(pieces, at)
       local lines = vim.api.nvim_buf_get_lines(buf, row + piece.first, row + piece.stop, false)
-      if piece.fence then
-        table.insert(lines, 1, piece.fence)
-      end
-      pcall(draw, buf, row + piece.first, table.concat(lines, '\n') .. '\n', piece.fence and 1 or 0)
+      M.draw(buf, row + piece.first, lines, piece.fence)
     end
   end
   return true
@@ -143,7 +176,8 @@ end
 --- Highlights what can be seen of a transcript in a moment, at the latest after `LATEST_MS`, unless more than a screen
 --- was written meanwhile: what flies by is not worth it.
 ---@param view sidekicks.View
-function M.soon(view)
+---@param soonest? integer milliseconds, instead of `SOON_MS`
+function M.soon(view, soonest)
   local now, rows = vim.uv.now(), vim.api.nvim_buf_line_count(view.buf)
   local waiting = view.unlit
   if waiting == nil or rows - waiting.rows > vim.o.lines then
@@ -151,7 +185,7 @@ function M.soon(view)
     view.unlit = waiting
   end
   view.highlight_timer = view.highlight_timer or assert(vim.uv.new_timer())
-  local wait = math.max(1, math.min(SOON_MS, waiting.since + LATEST_MS - now))
+  local wait = math.max(1, math.min(soonest or SOON_MS, waiting.since + LATEST_MS - now))
   view.highlight_timer:start(
     wait,
     0,

@@ -1,6 +1,9 @@
 --- What people may call from their own configuration. Everything else in this folder is the plugin's own.
 local M = {}
 
+--- The plugin's version: that of the bridge it came with.
+M.version = '0.1.0'
+
 --- Sets `vim.g.sidekicks`; not needed, the plugin works without.
 ---@param options? sidekicks.UserConfig
 function M.setup(options)

@@ -83,7 +83,7 @@ function M.adopt(win, room)
     if view then
       view:fold_window(win)
       vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
-      highlight.soon(view) -- the text first: what highlights it is loaded the first time
+      highlight.soon(view, 1) -- the text first: what highlights it is loaded the first time
       view:seen()
     end
   end

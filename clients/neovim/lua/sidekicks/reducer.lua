@@ -109,12 +109,13 @@ local function with_delta(parts, delta)
 end
 
 local function message_delta(snapshot, params)
-  local messages = {}
-  for at, message in ipairs(snapshot.messages) do
+  local messages = vim.list_slice(snapshot.messages)
+  for at = #messages, 1, -1 do -- mostly the last one
+    local message = messages[at]
     if message.id == params.messageId then
-      message = with(message, { parts = with_delta(message.parts, params) })
+      messages[at] = with(message, { parts = with_delta(message.parts, params) })
+      break
     end
-    messages[at] = message
   end
   return with(snapshot, { messages = messages })
 end

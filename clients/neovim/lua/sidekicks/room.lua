@@ -1,6 +1,6 @@
 --- One opened channel: its snapshot, and the events that wait to be put into it.
---- Events are gathered and taken in every 30 ms, so that drawing costs the same however fast agents write; deltas of one
---- part are joined first, which the law of the protocol allows. Knows nothing of windows: `on_update` draws.
+--- Events are gathered and taken in every 30 ms, so that drawing costs the same however fast agents write, and half as
+--- often in a flood; deltas of one part are joined first, which the law of the protocol allows. Knows nothing of windows: `on_update` draws.
 local client = require('sidekicks.client')
 local log = require('sidekicks.log')
 local reducer = require('sidekicks.reducer')
@@ -8,6 +8,8 @@ local state = require('sidekicks.state')
 local user = require('sidekicks.user_events')
 
 local FLUSH_MS = 30
+--- Text of so many bytes in one flush flies by: nobody reads along, so the next flush waits longer.
+local FLOOD_BYTES, FLOOD_MS = 8000, 60
 
 ---@class sidekicks.Waiting an event, or several deltas of one part
 ---@field method string
@@ -31,12 +33,12 @@ Room.__index = Room
 local M = {}
 
 local timer = assert(vim.uv.new_timer())
-local armed = false
+local armed, flood = false, false
 ---@type table<sidekicks.OpenRoom, true>
 local waiting = {}
 
 local function flush_all()
-  armed = false
+  armed, flood = false, false
   local rooms = waiting
   waiting = {}
   for room in pairs(rooms) do
@@ -51,7 +53,7 @@ local flush_soon = vim.schedule_wrap(flush_all)
 local function arm()
   if not armed then
     armed = true
-    timer:start(FLUSH_MS, 0, flush_soon)
+    timer:start(flood and FLOOD_MS or FLUSH_MS, 0, flush_soon)
   end
 end
 
@@ -81,6 +83,7 @@ function Room:flush()
   for _, event in ipairs(queue) do
     if event.texts then
       event.params.text = table.concat(event.texts)
+      flood = flood or #event.params.text > FLOOD_BYTES
     end
     self.snapshot = reducer.reduce(self.snapshot, event)
   end

@@ -218,7 +218,7 @@ function View:sync_bars()
     or shown.channel ~= snapshot.channel
   then
     self.barred = snapshot
-    require('sidekicks.status').room_changed(self.room)
+    require('sidekicks.status').changed()
   end
 end
 
