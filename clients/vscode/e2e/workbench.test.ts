@@ -119,6 +119,7 @@ scene(
         () => existsSync(target) && readFileSync(target, "utf8"),
         (text) => text !== false && text.includes("For_export."),
       );
+      await s.window.notification(/messages of #general were written/);
     });
 
     test("the configuration opens, its problems are marked, its keys complete, and a change is in force", async () => {
@@ -278,11 +279,14 @@ scene(
       await s.window.command("Sidekicks: Restart Agent…");
       await s.window.pick("Bob").click();
       await s.window.row(/Bob.*ready/).waitFor();
-      await s.chat.locator(".composer textarea").click();
+      // The keys hold in the chat alone; that it has the focus is known before the route is.
+      await s.chat.locator(".composer textarea").fill("@alice ");
+      await s.chat.locator(".route-to", { hasText: "Alice" }).waitFor();
       await pages().keyboard.press("Alt+ArrowDown");
       await s.window.shown("#side");
       await pages().keyboard.press("Alt+ArrowUp");
       await s.window.shown("#general");
+      await s.chat.locator(".composer textarea").fill("");
       await s.window.openFile("notes.md");
       await s.window.command("Sidekicks: Add Open Editors to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
@@ -299,6 +303,7 @@ scene(
 
     test("a long answer that ends while the window is not in front is told", async () => {
       await s.window.openChannel("#general");
+      await s.window.command("Notifications: Clear All Notifications"); // the bell would have to be clicked
       await s.window.say("@alice !hold meanwhile !say Long_done.");
       await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
       const session = await pages().context().newCDPSession(pages());

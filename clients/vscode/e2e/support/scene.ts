@@ -1,5 +1,5 @@
 /** What a suite of tests plays in: a bed and a window of its own, in the VS Code and the browser that all share. */
-import { mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, suite } from "node:test";
 import type { Frame } from "playwright-core";
@@ -88,10 +88,12 @@ interface Ended {
   passed: boolean;
 }
 
-/** How the window looked when a test failed, for who reads the log. */
+/** How the window looked when a test failed, and what the extension and the bridge logged, for who reads the log. */
 async function picture(name: string, window: Window): Promise<void> {
   mkdirSync(FAILURES, { recursive: true });
   const path = join(FAILURES, `${name.replace(/\W+/g, "-").slice(-80)}.png`);
   await window.page.screenshot({ path });
   console.error(`The window then: ${path}`);
+  for (const [at, log] of (await sharedServer()).logs().entries())
+    copyFileSync(log, path.replace(/png$/, `${at}.log`));
 }

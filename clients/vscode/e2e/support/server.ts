@@ -1,6 +1,15 @@
 /** A real VS Code (code-server) with the packaged extension installed, in a folder of its own. Ended by its id. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,6 +112,14 @@ export class Server {
     const kept = Object.entries(process.env).filter(([key]) => !foreign.test(key));
     const home = join(this.folder, "home");
     return { ...Object.fromEntries(kept), HOME: home, XDG_CONFIG_HOME: join(home, ".config") };
+  }
+
+  /** What the extension logged, with the words of its bridge: a file for each window that was opened. */
+  logs(): string[] {
+    const all = readdirSync(join(this.folder, "user/logs"), { recursive: true, encoding: "utf8" });
+    return all
+      .filter((name) => name.endsWith("Sidekicks.log"))
+      .map((name) => join(this.folder, "user/logs", name));
   }
 
   async #listening(): Promise<void> {

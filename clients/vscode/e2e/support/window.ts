@@ -28,7 +28,7 @@ export class Window {
 
   /** Run a command by its title. */
   async command(title: string): Promise<void> {
-    await this.#choose("F1", `>${title}`, title.split(": ").at(-1) ?? title);
+    await this.#choose("F1", `>${title}`, title);
   }
 
   /** Open a file of the workspace. */
@@ -40,7 +40,7 @@ export class Window {
   }
 
   /** Open the box at the top by its key, write into it and choose a row; anew if something took the focus meanwhile. */
-  async #choose(key: string, text: string, row: string): Promise<void> {
+  async #choose(key: string, text: string, label: string): Promise<void> {
     await this.page.keyboard.press(key);
     const end = Date.now() + 60_000;
     while (Date.now() < end) {
@@ -49,9 +49,12 @@ export class Window {
         if (!(await this.#box.isVisible())) await this.#box.waitFor({ timeout: 2_000 });
         if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
           await this.#box.fill(text, { timeout: 1_000 });
-        const found = this.page.locator(".quick-input-widget:visible .monaco-list-row.focused", {
-          hasText: row,
+        const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
+        const exact = rows.filter({
+          has: this.page.locator(".label-name").getByText(label, { exact: true }),
         });
+        const first = rows.and(this.page.locator(".focused")).filter({ hasText: label.split(": ").at(-1) });
+        const found = (await exact.count()) > 0 ? exact.first() : first;
         if (!(await found.isVisible())) continue;
         await found.click({ timeout: 5_000 });
         return;
