@@ -57,7 +57,8 @@ export class Window {
       await this.page.keyboard.press("F1");
       try {
         await this.#box.fill(text, { timeout: 2_000 });
-        for (const anew = Date.now() + 4_000; Date.now() < anew; await this.page.waitForTimeout(20)) {
+        for (const anew = Date.now() + 4_000; Date.now() < anew;) {
+          await this.page.waitForTimeout(20);
           if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
             await this.#box.fill(text, { timeout: 1_000 });
           const found = (await exact.count()) > 0 ? exact.first() : focused;
