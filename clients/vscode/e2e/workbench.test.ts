@@ -260,7 +260,7 @@ scene(
       await doctor();
       await pages().reload();
       s.chat = await s.window.chat();
-      assert.equal(await s.chat.locator("body").getAttribute("data-channel"), "#general");
+      await s.chat.locator("body[data-channel='#general']").waitFor();
       await answer(s.chat, "Before_it.").waitFor();
       assert.equal(await s.chat.locator(".composer textarea").inputValue(), "a draft");
     });

@@ -52,7 +52,8 @@ export class Window {
     const text = `>${title}`;
     const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
     const exact = rows.filter({ has: this.page.locator(".label-name", { hasText: whole(title) }) });
-    const focused = rows.and(this.page.locator(".focused")).filter({ hasText: title.split(": ").at(-1) });
+    const chosen = this.page.locator(".focused");
+    const similar = rows.and(chosen).filter({ hasText: title.split(": ").at(-1) });
     for (const end = Date.now() + 60_000; Date.now() < end;) {
       await this.page.keyboard.press("F1");
       try {
@@ -61,9 +62,11 @@ export class Window {
           await this.page.waitForTimeout(20);
           if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
             await this.#box.fill(text, { timeout: 1_000 });
-          const found = (await exact.count()) > 0 ? exact.first() : focused;
-          if (!(await found.isVisible())) continue;
-          await found.click({ timeout: 5_000 });
+          // By key where it is the chosen one: a list that is drawn anew under the mouse loses the click.
+          if (await exact.and(chosen).first().isVisible()) await this.page.keyboard.press("Enter");
+          else if (await exact.first().isVisible()) await exact.first().click({ timeout: 5_000 });
+          else if (await similar.isVisible()) await this.page.keyboard.press("Enter");
+          else continue;
           return;
         }
       } catch {
