@@ -132,7 +132,7 @@ export class Window {
   async openChannel(title: string): Promise<void> {
     await this.command("Sidekicks: Open Channel…");
     await this.pick(title).click();
-    await this.shown(title);
+    await (await this.chat()).locator(`body[data-channel="${title}"]`).waitFor();
   }
 
   /** Wait until a channel is shown and its composer has the focus. */
