@@ -14,6 +14,7 @@ scene(
       { name: "small", members: ["alice"] },
     ],
     files: { "notes.md": "one\ntwo\nthree\n", "other.md": "other\n" },
+    losing: true,
   },
   (s) => {
     const field = () => s.chat.locator(".composer textarea");
@@ -30,6 +31,7 @@ scene(
     });
 
     test("the route is shown while typing, before anything is sent", async () => {
+      await field().fill("@alice @bob ");
       await s.chat.locator(".route", { hasText: "Alice, then Bob" }).waitFor();
     });
 
@@ -135,6 +137,46 @@ scene(
       await s.chat.getByRole("button", { name: "Send (Enter)" }).click();
       await s.chat.locator(".message.by-user .chip", { hasText: "notes.md" }).waitFor();
       await s.window.openChannel("#general");
+    });
+
+    test("a message whose answer is lost comes back, and sending it again sends nothing twice", async () => {
+      await s.window.openChannel("#small");
+      s.bed.loseNextAnswer();
+      await s.window.say("only once");
+      await until(
+        () => field().inputValue(),
+        (text) => text === "only once",
+      );
+      await answer(s.chat, "alice heard: only once").waitFor(); // of the bridge that came after it
+      await field().press("Enter");
+      await until(
+        () => field().inputValue(),
+        (text) => text === "",
+      );
+      await s.window.say("and another");
+      await answer(s.chat, "alice heard: and another").waitFor();
+      assert.equal(await s.chat.locator(".message.by-user", { hasText: "only once" }).count(), 1);
+    });
+
+    test("nor does a message that was written in an editor", async () => {
+      await s.window.openChannel("#small");
+      await s.window.command("Sidekicks: Write in an Editor");
+      const editor = s.window.page.locator(".monaco-editor[data-uri^='sidekicks:']");
+      await editor.locator(".view-lines").click();
+      await s.window.page.keyboard.type("edited once");
+      s.bed.loseNextAnswer();
+      await s.window.page.keyboard.press("Control+Enter");
+      await answer(s.chat, "alice heard: edited once").waitFor();
+      assert.match(await editor.innerText(), /edited.once/);
+      await editor.locator(".view-lines").click();
+      await s.window.page.keyboard.press("Control+Enter");
+      await until(
+        () => editor.innerText(),
+        (text) => !text.includes("edited"),
+      );
+      await s.window.say("and one more");
+      await answer(s.chat, "alice heard: and one more").waitFor();
+      assert.equal(await s.chat.locator(".message.by-user", { hasText: "edited once" }).count(), 1);
     });
   },
 );

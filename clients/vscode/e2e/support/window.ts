@@ -1,6 +1,8 @@
 /** A VS Code window in a headless browser: its workbench, its chat view, what a user does with them. */
 import type { BrowserContext, Frame, Locator, Page } from "playwright-core";
 import type { Bed } from "./bed.ts";
+import { TIDY } from "./server.ts";
+import { until } from "./waiting.ts";
 
 export interface WindowOptions {
   folder?: string;
@@ -26,7 +28,7 @@ export class Window {
 
   /** Run a command by its title. */
   async command(title: string): Promise<void> {
-    await this.#choose("F1", `>${title}`, title.split(": ").at(-1) ?? title);
+    await this.#choose("F1", `>${title}`, title);
   }
 
   /** Open a file of the workspace. */
@@ -38,16 +40,27 @@ export class Window {
   }
 
   /** Open the box at the top by its key, write into it and choose a row; anew if something took the focus meanwhile. */
-  async #choose(key: string, text: string, row: string): Promise<void> {
-    for (let tries = 0; tries < 8; tries++) {
-      await this.page.keyboard.press(key);
+  async #choose(key: string, text: string, label: string): Promise<void> {
+    await this.page.keyboard.press(key);
+    const end = Date.now() + 60_000;
+    while (Date.now() < end) {
+      await this.page.waitForTimeout(20);
       try {
-        await this.#box.fill(text, { timeout: 5_000 });
-        if ((await this.#box.inputValue({ timeout: 1_000 })) !== text) continue;
-        await this.pick(row).click({ timeout: 5_000 });
+        if (!(await this.#box.isVisible())) await this.#box.waitFor({ timeout: 2_000 });
+        if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
+          await this.#box.fill(text, { timeout: 1_000 });
+        const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
+        const exact = rows.filter({
+          has: this.page.locator(".label-name").getByText(label, { exact: true }),
+        });
+        const first = rows.and(this.page.locator(".focused")).filter({ hasText: label.split(": ").at(-1) });
+        const found = (await exact.count()) > 0 ? exact.first() : first;
+        if (!(await found.isVisible())) continue;
+        await found.click({ timeout: 5_000 });
         return;
       } catch {
-        continue; // it was closed
+        // The key was not heard, or the box was closed.
+        if (!(await this.#box.isVisible())) await this.page.keyboard.press(key);
       }
     }
     throw new Error(`The box for ${text} does not stay open.`);
@@ -134,6 +147,43 @@ export class Window {
     if (!(await item.isVisible())) await bell.click();
     await item.waitFor();
     return item;
+  }
+
+  /** Close what a scene left open. Throws if that is not possible: then the next one needs a window of its own. */
+  async tidy(): Promise<void> {
+    const left = this.page.locator(
+      ".tab, .panel .title:visible, .quick-input-widget:visible, .notification-toast",
+    );
+    await this.page.keyboard.press("Escape");
+    await this.page.keyboard.press(TIDY);
+    await until(
+      () => left.count(),
+      (count) => count === 0,
+      10_000,
+    );
+  }
+
+  /** Have something changed that restarts the bridge; answers once the chat shows what comes of it. */
+  async afterRestart(change: () => void): Promise<void> {
+    const chat = await this.chat(".composer");
+    await chat.locator("body:not([data-bridge=starting])").waitFor();
+    await chat.evaluate(() => {
+      const restarted = new Promise<void>((resolve) => {
+        let gone = false;
+        const hear = ({ data }: MessageEvent<{ type: string; surroundings?: { bridge: string } }>): void => {
+          const bridge = data.surroundings?.bridge ?? "";
+          gone ||= bridge === "starting";
+          const shown = ["open", "closed"].includes(data.type) || ["missing", "failed"].includes(bridge);
+          if (!gone || !shown) return;
+          globalThis.removeEventListener("message", hear);
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+        };
+        globalThis.addEventListener("message", hear);
+      });
+      Object.assign(globalThis, { restarted });
+    });
+    change();
+    await chat.evaluate(() => (globalThis as unknown as { restarted: Promise<void> }).restarted);
   }
 
   async close(): Promise<void> {

@@ -124,5 +124,4 @@ try {
 } finally {
   await browser.browser()?.close();
   await end();
-  bed.remove();
 }
