@@ -1,7 +1,6 @@
 // Writing: completion, the route while typing, drafts, what is attached.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Locator } from "playwright-core";
 import { scene } from "./support/scene.ts";
 import { answer, until } from "./support/waiting.ts";
 
@@ -108,18 +107,16 @@ scene(
 
     test("the menus of the explorer and of an editor add files and selections", async () => {
       const page = s.window.page;
-      const menu = (text: string): Locator =>
-        page.locator(".monaco-menu .action-label", { hasText: text }).first();
       await page
         .locator(".explorer-folders-view .monaco-list-row", { hasText: "other.md" })
         .click({ button: "right" });
-      await menu("Add File to Channel").click();
+      await s.window.menu("Add File to Channel");
       await s.chat.locator(".chips .chip", { hasText: /^other\.md$/ }).waitFor();
       const editor = await s.window.openFile("notes.md");
       await editor.locator(".view-lines").click();
       await page.keyboard.press("Control+A");
       await editor.locator(".view-line", { hasText: "two" }).click({ button: "right" });
-      await menu("Add Selection to Channel").click();
+      await s.window.menu("Add Selection to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md:1–" }).waitFor();
       for (const name of [/^Remove other\.md$/, /^Remove notes\.md/]) {
         await s.chat.getByRole("button", { name }).click();
@@ -147,7 +144,7 @@ scene(
         () => field().inputValue(),
         (text) => text === "only once",
       );
-      await answer(s.chat, "alice heard: only once").waitFor(); // of the bridge that came after it
+      await s.chat.locator(".message.by-user", { hasText: "only once" }).waitFor(); // it was taken
       await field().press("Enter");
       await until(
         () => field().inputValue(),
@@ -166,7 +163,7 @@ scene(
       await s.window.page.keyboard.type("edited once");
       s.bed.loseNextAnswer();
       await s.window.page.keyboard.press("Control+Enter");
-      await answer(s.chat, "alice heard: edited once").waitFor();
+      await s.chat.locator(".message.by-user", { hasText: "edited once" }).waitFor();
       assert.match(await editor.innerText(), /edited.once/);
       await editor.locator(".view-lines").click();
       await s.window.page.keyboard.press("Control+Enter");

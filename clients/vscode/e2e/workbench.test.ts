@@ -21,6 +21,16 @@ scene(
   (s) => {
     const pages = () => s.window.page;
 
+    /** Take back what was typed in an editor; answers when it is gone. */
+    const revert = async (editor: Locator, typed: string): Promise<void> => {
+      await editor.locator(".view-lines").click();
+      await s.window.command("File: Revert File");
+      await until(
+        () => editor.innerText(),
+        (text) => !text.includes(typed),
+      );
+    };
+
     /** Wait for the doctor's document, and close it. */
     const doctor = async (): Promise<void> => {
       const editor = pages().locator(".monaco-editor[data-uri^='sidekicks-view']").last();
@@ -144,7 +154,7 @@ scene(
         .locator(".suggest-widget.visible .monaco-list-row", { hasText: "maxRunningAgents" })
         .waitFor();
       await pages().keyboard.press("Escape");
-      await s.window.command("File: Revert File");
+      await revert(editor, "limits:");
     });
 
     /** The editor in which messages to #general are written. */
@@ -199,7 +209,7 @@ scene(
         .first()
         .waitFor();
       await pages().keyboard.press("Escape");
-      await s.window.command("File: Revert File");
+      await revert(editor, "@b");
     });
 
     test("agents read what stands unsaved in an editor, and what they write shows in it", async () => {
@@ -209,8 +219,7 @@ scene(
       await pages().keyboard.type("UNSAVED ");
       await s.window.say(`@alice !read ${s.bed.workspace}/notes.md`);
       await answer(s.chat, "UNSAVED one").waitFor();
-      await editor.locator(".view-lines").click();
-      await s.window.command("File: Revert File");
+      await revert(editor, "UNSAVED");
       await s.window.say(`@alice !write ${s.bed.workspace}/notes.md|written_by_alice`);
       await editor.locator(".view-line", { hasText: "written_by_alice" }).waitFor();
     });

@@ -46,7 +46,9 @@ export function scene(name: string, options: BedOptions, tests: (scene: Scene) =
     before(async () => {
       made.bed = await onStage(options);
       made.window = stage as Window;
-      made.chat = await made.window.chat(".composer");
+      const { channels, settings = {} } = options;
+      const nothing = channels?.length === 0 || "sidekicks.bridge.command" in settings;
+      made.chat = await made.window.chat(nothing ? ".composer" : undefined);
     });
     afterEach(async (context) => {
       const { name, passed } = context as unknown as Ended;

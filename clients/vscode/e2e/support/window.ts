@@ -26,44 +26,51 @@ export class Window {
     return new Window(page);
   }
 
-  /** Run a command by its title. */
-  async command(title: string): Promise<void> {
-    await this.#choose("F1", `>${title}`, title);
-  }
-
-  /** Open a file of the workspace. */
+  /** Open a file of the workspace, from the explorer: a search would have to know it first. */
   async openFile(name: string): Promise<Locator> {
-    await this.#choose("Control+P", name, name);
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row");
+    await row.filter({ has: this.page.getByText(name, { exact: true }) }).dblclick();
     const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
     await editor.waitFor();
     return editor;
   }
 
-  /** Open the box at the top by its key, write into it and choose a row; anew if something took the focus meanwhile. */
-  async #choose(key: string, text: string, label: string): Promise<void> {
-    await this.page.keyboard.press(key);
-    const end = Date.now() + 60_000;
-    while (Date.now() < end) {
-      await this.page.waitForTimeout(20);
+  /** Choose from the menu that a right click opened. By key: it does not hear the mouse in its first moments. */
+  async menu(text: string): Promise<void> {
+    const item = this.page.locator(".monaco-menu .action-item", { hasText: text }).first();
+    await item.hover();
+    await item.and(this.page.locator(".focused")).waitFor();
+    await this.page.keyboard.press("Enter");
+    await item.waitFor({ state: "detached" });
+  }
+
+  /**
+   * Run a command by its title. The box is opened anew when something took the focus from it, and after a while, too:
+   * it lists what was possible when it was opened.
+   */
+  async command(title: string): Promise<void> {
+    const text = `>${title}`;
+    const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
+    const exact = rows.filter({ has: this.page.locator(".label-name", { hasText: whole(title) }) });
+    const focused = rows.and(this.page.locator(".focused")).filter({ hasText: title.split(": ").at(-1) });
+    for (const end = Date.now() + 60_000; Date.now() < end;) {
+      await this.page.keyboard.press("F1");
       try {
-        if (!(await this.#box.isVisible())) await this.#box.waitFor({ timeout: 2_000 });
-        if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
-          await this.#box.fill(text, { timeout: 1_000 });
-        const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
-        const exact = rows.filter({
-          has: this.page.locator(".label-name").getByText(label, { exact: true }),
-        });
-        const first = rows.and(this.page.locator(".focused")).filter({ hasText: label.split(": ").at(-1) });
-        const found = (await exact.count()) > 0 ? exact.first() : first;
-        if (!(await found.isVisible())) continue;
-        await found.click({ timeout: 5_000 });
-        return;
+        await this.#box.fill(text, { timeout: 2_000 });
+        for (const anew = Date.now() + 4_000; Date.now() < anew;) {
+          await this.page.waitForTimeout(20);
+          if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
+            await this.#box.fill(text, { timeout: 1_000 });
+          const found = (await exact.count()) > 0 ? exact.first() : focused;
+          if (!(await found.isVisible())) continue;
+          await found.click({ timeout: 5_000 });
+          return;
+        }
       } catch {
-        // The key was not heard, or the box was closed.
-        if (!(await this.#box.isVisible())) await this.page.keyboard.press(key);
+        continue; // the key was not heard, or the box was closed
       }
     }
-    throw new Error(`The box for ${text} does not stay open.`);
+    throw new Error(`The box for ${text} does not stay open, or does not offer it.`);
   }
 
   get #box(): Locator {
@@ -122,7 +129,7 @@ export class Window {
   async openChannel(title: string): Promise<void> {
     await this.command("Sidekicks: Open Channel…");
     await this.pick(title).click();
-    await (await this.chat()).locator(`body[data-channel="${title}"]`).waitFor();
+    await this.shown(title);
   }
 
   /** Wait until a channel is shown and its composer has the focus. */
@@ -189,4 +196,9 @@ export class Window {
   async close(): Promise<void> {
     await this.page.close();
   }
+}
+
+/** A text as the whole of what it is searched in. */
+function whole(text: string): RegExp {
+  return new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);
 }
