@@ -36,7 +36,8 @@ class Place:
 @dataclass(frozen=True)
 class RealAgent:
     """One agent. ``packages``: the first is the agent itself, with its version. ``program``: in its installation.
-    ``settings`` writes the agent's own configuration and gives its variables.
+    ``python``: the oldest Python it runs with, if it is of Python. ``settings`` writes its own configuration
+    and gives its variables.
     """
 
     name: str
@@ -44,7 +45,7 @@ class RealAgent:
     packages: tuple[str, ...]
     program: str
     args: tuple[str, ...] = ()
-    python: bool = False
+    python: str | None = None
     settings: Callable[[Place], dict[str, str]] = field(default=lambda _place: {})
 
     def install(self, folder: Path) -> None:
@@ -54,7 +55,8 @@ class RealAgent:
             return
         folder.mkdir(parents=True, exist_ok=True)
         if self.python:
-            _run(sys.executable, "-m", "venv", str(folder))
+            newer = tuple(map(int, self.python.split("."))) > sys.version_info[:2]
+            _run(f"python{self.python}" if newer else sys.executable, "-m", "venv", str(folder))
             _run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *self.packages)
         else:
             quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--no-save")
@@ -141,6 +143,55 @@ def _deepagents(place: Place) -> dict[str, str]:
     return {"SCRIPT_URL": f"{place.url}/v1"}
 
 
+def _copilot(place: Place) -> dict[str, str]:
+    provider = {"BASE_URL": f"{place.url}/v1", "API_KEY": "none"}
+    return {"COPILOT_MODEL": MODEL, "COPILOT_OFFLINE": "true"} | {
+        f"COPILOT_PROVIDER_{name}": value for name, value in provider.items()
+    }
+
+
+def _kimi(place: Place) -> dict[str, str]:
+    model = {"NAME": MODEL, "API_KEY": "none", "PROVIDER_TYPE": "openai", "BASE_URL": f"{place.url}/v1"}
+    return {f"KIMI_MODEL_{name}": value for name, value in model.items()}
+
+
+def _pi(place: Place) -> dict[str, str]:
+    provider = {"baseUrl": f"{place.url}/v1", "api": "openai-completions", "apiKey": "none", "models": [{"id": MODEL}]}
+    folder = place.home / ".pi" / "agent"
+    _write(folder / "models.json", json.dumps({"providers": {"script": provider}}))
+    _write(folder / "settings.json", json.dumps({"defaultProvider": "script", "defaultModel": MODEL}))
+    return {"PATH": f"{place.installed / 'node_modules' / '.bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _vibe(place: Place) -> dict[str, str]:
+    lines = [
+        f'active_model = "{MODEL}"',
+        "[[providers]]",
+        'name = "script"',
+        f'api_base = "{place.url}/v1"',
+        'api_key_env_var = "SCRIPT_KEY"',
+        "[[models]]",
+        f'name = "{MODEL}"',
+        f'alias = "{MODEL}"',
+        'provider = "script"',
+    ]
+    _write(place.home / ".vibe" / "config.toml", "\n".join(lines) + "\n")
+    return {"SCRIPT_KEY": "none"}
+
+
+def _cline(place: Place) -> dict[str, str]:
+    name = "openai-compatible"
+    settings = {"provider": name, "apiKey": "none", "model": MODEL, "baseUrl": f"{place.url}/v1"}
+    made = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    all_ = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: made}}
+    _write(place.home / ".cline" / "data" / "settings" / "providers.json", json.dumps(all_))
+    return {}
+
+
+def _fast_agent(place: Place) -> dict[str, str]:
+    return {"GENERIC_BASE_URL": f"{place.url}/v1", "GENERIC_API_KEY": "none"}
+
+
 FIVE = (
     RealAgent("opencode", "opencode", ("opencode-ai@1.18.33",), "opencode", ("acp",), settings=_opencode),
     RealAgent(
@@ -165,7 +216,7 @@ FIVE = (
         ("deepagents-acp==0.0.13", "langchain-openai"),
         "python",
         (str(HERE / "deep_agent.py"),),
-        python=True,
+        python="3.11",
         settings=_deepagents,
     ),
 )
@@ -179,6 +230,20 @@ OTHERS = (
         "claude-agent-acp",
         settings=_claude,
     ),
+    RealAgent("cline", "Cline", ("cline@3.0.65",), "cline", ("--acp",), settings=_cline),
+    RealAgent("copilot", "GitHub Copilot", ("@github/copilot@1.0.102",), "copilot", ("--acp",), settings=_copilot),
+    RealAgent("kimi", "Kimi Code", ("@moonshot-ai/kimi-code@2.1.0",), "kimi", ("acp",), settings=_kimi),
+    RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@0.74.2"), "pi-acp", settings=_pi),
+    RealAgent("vibe", "Mistral Vibe", ("mistral-vibe==3.0.2",), "vibe-acp", python="3.12", settings=_vibe),
+    RealAgent(
+        "fast-agent",
+        "fast-agent",
+        ("fast-agent-mcp==0.10.48",),
+        "fast-agent",
+        ("acp", "-x", "--model", f"generic.{MODEL}"),
+        python="3.13",
+        settings=_fast_agent,
+    ),
     RealAgent("codex-zed", "Codex, before", ("@zed-industries/codex-acp@0.16.0",), "codex-acp", settings=_codex_before),
 )
-"""Run only when named: a sixth, and what two of the five were called before."""
+"""Run only when named: others, and what two of the five were called before."""

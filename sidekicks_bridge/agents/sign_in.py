@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -71,16 +72,20 @@ def _variables(item: dict[str, Any]) -> list[SignInVariable]:
 def terminal_command(offer: Offer, spec: AgentSpec, cwd: str) -> Command:
     """What is to be run: the agent's own program with the method's arguments after its own.
 
-    Raises agentSpawnFailed when that program is not there.
+    Zed's extension counts only without ACP's own kind: agents that send both have been seen to be wrong in it (another
+    program's name, arguments that belong to it alone). Raises agentSpawnFailed when the program is not there.
     """
-    given = _zed(offer.raw)
-    env = {**spec.env, **_texts(given.get("env")), **_texts(offer.raw.get("env"))}
-    args = [word for word in offer.raw.get("args") or given.get("args") or [] if isinstance(word, str)]
-    program = text(given.get("command"))
-    if program is not None:
-        return Command(program, args, env)
+    zed = {} if offer.raw.get("type") == "terminal" else _zed(offer.raw)
+    given = zed or offer.raw
+    env = {**spec.env, **_texts(given.get("env"))}
+    listed = given.get("args")
+    args = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
     first, *own = build_argv(spec, build_environment(os.environ, spec, ""), cwd)
-    return Command(first, [*own, *args], env)
+    program = text(zed.get("command"))
+    if program is None:
+        return Command(first, [*own, *args], env)
+    beside = Path(first).parent / program  # a bare name means the agent itself, which may not be on PATH
+    return Command(str(beside) if beside.is_file() else program, args, env)
 
 
 def _texts(raw: Any) -> dict[str, str]:

@@ -66,8 +66,26 @@ def test_the_command_for_a_terminal(tmp_path: Path) -> None:
     zed = offer(_meta={"terminal-auth": {"command": "/bin/login", "args": ["-x"], "env": {"E": "5"}}})
     whole = terminal_command(zed, spec, str(tmp_path))
     assert (whole.program, whole.args, whole.env["E"]) == ("/bin/login", ["-x"], "5")
+    assert terminal_command(offer(type="terminal", args=5), spec, str(tmp_path)).args == ["own"]
     with pytest.raises(SidekicksError, match="not found"):
         terminal_command(method, Spec(name="bob", command="no-such"), str(tmp_path))
+
+
+def test_of_two_commands_for_a_terminal_the_one_of_the_protocol_counts(tmp_path: Path) -> None:
+    """Kimi puts `login` beside its program there, Qoder calls the bare interpreter: only ACP's own arguments work."""
+    spec = Spec(name="bob", command=sys.executable, args=["acp"])
+    zed = {"terminal-auth": {"command": "/usr/bin/node", "args": ["login"], "env": {"A": "1"}}}
+    command = terminal_command(offer(type="terminal", args=["--login"], _meta=zed), spec, str(tmp_path))
+    assert (command.program, command.args, command.env) == (sys.executable, ["acp", "--login"], {})
+
+
+def test_a_bare_name_for_a_terminal_is_looked_for_beside_the_agent(tmp_path: Path) -> None:
+    beside = tmp_path / "opencode"
+    beside.write_text("", encoding="utf-8")
+    beside.chmod(0o755)
+    method = offer(_meta={"terminal-auth": {"command": "opencode", "args": ["auth", "login"]}})
+    assert terminal_command(method, Spec(name="bob", command=str(beside)), str(tmp_path)).program == str(beside)
+    assert terminal_command(method, Spec(name="bob", command=sys.executable), str(tmp_path)).program == "opencode"
 
 
 @pytest.mark.anyio
