@@ -188,6 +188,23 @@ def _cline(place: Place) -> dict[str, str]:
     return {}
 
 
+def _grok(place: Place) -> dict[str, str]:
+    model = f'model = "{MODEL}"\nbase_url = "{place.url}/v1"\nname = "Scripted"\napi_key = "none"\n'
+    _write(place.home / ".grok" / "config.toml", f'[models]\ndefault = "{MODEL}"\n[model.{MODEL}]\n{model}')
+    return {}
+
+
+def _openhands(place: Place) -> dict[str, str]:
+    model = {"MODEL": f"openai/{MODEL}", "BASE_URL": f"{place.url}/v1", "API_KEY": "none"}
+    return {f"LLM_{name}": value for name, value in model.items()}
+
+
+def _hermes(place: Place) -> dict[str, str]:
+    model = {"provider": "custom", "default": MODEL, "base_url": f"{place.url}/v1", "api_key": "none"}
+    _write(place.home / ".hermes" / "config.yaml", json.dumps({"model": model}))
+    return {}
+
+
 def _fast_agent(place: Place) -> dict[str, str]:
     return {"GENERIC_BASE_URL": f"{place.url}/v1", "GENERIC_API_KEY": "none"}
 
@@ -233,7 +250,7 @@ OTHERS = (
     RealAgent("cline", "Cline", ("cline@3.0.65",), "cline", ("--acp",), settings=_cline),
     RealAgent("copilot", "GitHub Copilot", ("@github/copilot@1.0.102",), "copilot", ("--acp",), settings=_copilot),
     RealAgent("kimi", "Kimi Code", ("@moonshot-ai/kimi-code@2.1.0",), "kimi", ("acp",), settings=_kimi),
-    RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@0.74.2"), "pi-acp", settings=_pi),
+    RealAgent("pi", "Pi", ("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@1.6.0"), "pi-acp", settings=_pi),
     RealAgent("vibe", "Mistral Vibe", ("mistral-vibe==3.0.2",), "vibe-acp", python="3.12", settings=_vibe),
     RealAgent(
         "fast-agent",
@@ -244,6 +261,17 @@ OTHERS = (
         python="3.13",
         settings=_fast_agent,
     ),
+    RealAgent(
+        "openhands",
+        "OpenHands",
+        ("openhands==1.16.0",),
+        "openhands",
+        ("acp", "--override-with-envs"),
+        python="3.12",
+        settings=_openhands,
+    ),
+    RealAgent("hermes", "Hermes", ("hermes-agent[acp]==0.19.0",), "hermes-acp", python="3.11", settings=_hermes),
+    RealAgent("grok", "Grok Build", ("@xai-official/grok@1.0.41",), "grok", ("agent", "stdio"), settings=_grok),
     RealAgent("codex-zed", "Codex, before", ("@zed-industries/codex-acp@0.16.0",), "codex-acp", settings=_codex_before),
 )
 """Run only when named: others, and what two of the five were called before."""

@@ -62,6 +62,12 @@ def _pieces(words: Words) -> list[str]:
     return [words.text] if words.text.startswith("{") else re.findall(r"\S+\s*", words.text)
 
 
+_NOT_THE_USERS = ("<system-reminder>", "[Request interrupted")
+"""How begins what agents add in the user's name."""
+_DATE = re.compile(r"\A<current_datetime>.*</current_datetime>\s*")
+"""Copilot puts it before the prompt."""
+
+
 class Chat:
     """OpenAI's chat completions."""
 
@@ -74,7 +80,9 @@ class Chat:
             if role == "user":
                 content = message.get("content")
                 # A prompt that was never answered stands before the new one in one message.
-                turns.append(Turn("user", text_of(content[-1:] if isinstance(content, list) else content)))
+                words = _DATE.sub("", text_of(content[-1:] if isinstance(content, list) else content))
+                if not words.lstrip().startswith(_NOT_THE_USERS):
+                    turns.append(Turn("user", words))
             elif role == "tool":
                 turns.append(Turn("result", text_of(message.get("content"))))
             elif role == "assistant" and message.get("tool_calls"):
@@ -216,9 +224,7 @@ class Messages:
             turns += [Turn("result", text_of(block.get("content"))) for block in results]
             # Beside what the user wrote stand reminders of the agent's own.
             texts = [block["text"] for block in blocks if block.get("type") == "text"]
-            own = [
-                text for text in texts if not text.lstrip().startswith(("<system-reminder>", "[Request interrupted"))
-            ]
+            own = [text for text in texts if not text.lstrip().startswith(_NOT_THE_USERS)]
             if own:
                 turns.append(Turn("user", own[-1]))  # before it may stand one that was never answered
         tools = [Tool(one["name"], one.get("input_schema") or {}) for one in body.get("tools") or [] if "name" in one]

@@ -135,7 +135,9 @@ def _call(word: str, argument: str, tools: list[Tool]) -> Act:
 
 def _named_call(name: str, arguments: str, tools: list[Tool]) -> Act:
     """A tool of the bridge's MCP server, by the name it has there: agents put their own words before it."""
-    tool = next((tool for tool in tools if re.search(rf"sidekicks(_|__|\.|-){re.escape(name)}$", tool.name)), None)
+    tool = next(
+        (tool for tool in tools if re.search(rf"sidekicks(-[0-9a-f]+)?(_|__|\.|-){re.escape(name)}$", tool.name)), None
+    )
     if tool is not None:
         return Call(tool, json.loads(arguments))
     for tool in tools:

@@ -33,6 +33,8 @@ class Capabilities(msgspec.Struct):
     """Its session must be loaded anew after a turn that did not end by itself."""
     missing_is_empty: bool = False
     """It is given an empty text for a file that is not there."""
+    renamed_tools: bool = False
+    """The bridge's own MCP server needs another name in each session."""
     offers: list[Offer] = []
     """Its ways to sign in."""
 
@@ -77,6 +79,7 @@ def read_capabilities(result: Any, *known_as: str) -> Capabilities:
         image=prompt.get("image") is True,
         reload=quirks.reload,
         missing_is_empty=quirks.missing_is_empty,
+        renamed_tools=quirks.renamed_tools,
         logout=isinstance(record(said.get("auth")).get("logout"), dict),
         offers=read_offers(record(result)),
     )

@@ -5,6 +5,7 @@ Every step is gated by what the agent announced and survives an announcement tha
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from sidekicks_bridge.agents.raw import record, text
@@ -97,6 +98,8 @@ async def _new(connection: AgentConnection, channel_id: str, root: str, tools: S
 
 
 def _place(connection: AgentConnection, root: str, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    if connection.capabilities.renamed_tools:
+        tools = [{**server, "name": f"{server['name']}-{secrets.token_hex(2)}"} for server in tools]
     servers = [*(dict(server) for server in connection.spec.mcp_servers), *tools]
     return {"cwd": root, "mcpServers": [server for server in servers if connection.capabilities.takes(server)]}
 

@@ -6,6 +6,7 @@ Knows nothing of ACP: it hands out the two byte streams. Nothing here waits with
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,10 @@ RING_LINES = 1000
 _TAIL_LINES = 10
 _TAIL_CHARACTERS = 2000
 _POLL_SECONDS = 0.02
+_TOO_OLD = re.compile(
+    r"\b(?:SyntaxError|ERR_UNKNOWN_BUILTIN_MODULE|ERR_REQUIRE_ESM)\b.*^Node\.js (v[\d.]+)$", re.MULTILINE | re.DOTALL
+)
+"""How Node.js ends that does not know a module or a word of the program: its version stands last."""
 _UNKILLABLE_SECONDS = 2.0
 """A process in the kernel's hands may outlive KILL; nobody waits longer for it."""
 
@@ -132,7 +137,11 @@ class AgentProcess:
         else:
             ending = f"exited with code {code}"
         words = self.last_words()
-        return f"{ending}. Its last words were:\n{words}" if words else f"{ending}, without a word on stderr."
+        if not words:
+            return f"{ending}, without a word on stderr."
+        old = _TOO_OLD.search(words)
+        hint = f"\nIt seems to need a newer Node.js than the {old[1]} that it was started with." if old else ""
+        return f"{ending}. Its last words were:\n{words}{hint}"
 
     async def stop(self) -> None:
         """The ladder: close stdin, then TERM to the group, then KILL to the group, half a second each."""

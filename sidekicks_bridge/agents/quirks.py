@@ -16,6 +16,9 @@ class Quirks(msgspec.Struct, frozen=True):
     missing_is_empty: bool = False
     """It takes no error for a file that is not there, and so could never write a new one: it is given an empty text."""
 
+    renamed_tools: bool = False
+    """It takes a name of an MCP server once: the bridge's own, whose token differs, is named anew in each session."""
+
 
 _NONE = Quirks("")
 _TABLE = (
@@ -23,6 +26,8 @@ _TABLE = (
     Quirks("qwen", resume=False),
     # Its library rejects with plain objects, of which it reads no message (seen with 0.61.0).
     Quirks("gemini-cli", missing_is_empty=True),
+    # Keeps the servers of all its sessions in one list (seen with 0.10.48).
+    Quirks("fast-agent", renamed_tools=True),
     # The adapter under its former name; seen with 0.23.1, no longer with 0.101 of @agentclientprotocol.
     Quirks("@zed-industries/claude", reload=True),
 )

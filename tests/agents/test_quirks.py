@@ -25,6 +25,7 @@ def test_who_is_known() -> None:
     assert quirks_of("x", FORMER).reload
     assert not quirks_of("x", "@agentclientprotocol/claude-agent-acp").reload
     assert quirks_of("gemini", "gemini-cli").missing_is_empty
+    assert quirks_of("/opt/bin/fast-agent").renamed_tools
     assert quirks_of("anything") == quirks_of()
 
 
@@ -62,3 +63,21 @@ async def test_a_file_that_is_not_there_is_empty_for_one_that_takes_no_error(tmp
             w.configure(Spec(name="fake", command=program, args=args))
             await w.ask("!read none.txt", channel=name)
             assert w.sink.text(name).startswith(said)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "names"), [("fast-agent", 2), ("other", 1)])
+async def test_a_server_that_needs_a_name_of_its_own_in_each_session(tmp_path: Path, name: str, names: int) -> None:
+    own = {"name": "sidekicks", "command": "x", "args": [], "env": []}
+    users = {"name": "docs", "command": "y", "args": [], "env": []}
+    async with world(tmp_path, [own]) as w:
+        program, *args = command("--name", name)
+        env = {"FAKE_AGENT_LOG": str(tmp_path / "log")}
+        w.configure(Spec(name="fake", command=program, args=args, env=env, mcp_servers=[users]))
+        for channel in ("one", "two"):
+            await w.ask("hello", channel=channel)
+    asked: list[dict[str, Any]] = [record["message"] for record in records(tmp_path / "log", "received")]
+    given = [frame["params"]["mcpServers"] for frame in asked if frame.get("method") == "session/new"]
+    assert [servers[0]["name"] for servers in given] == ["docs", "docs"]
+    assert len({servers[1]["name"] for servers in given}) == names
+    assert all(servers[1]["name"].startswith("sidekicks") for servers in given)

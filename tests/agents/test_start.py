@@ -55,6 +55,23 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("SyntaxError: no export named 'createZstdDecompress'", True),
+        ("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite", True),
+        ("Error: Cannot find module 'x'", False),
+    ],
+)
+async def test_an_agent_that_wants_a_newer_node(tmp_path: Path, words: str, hint: bool) -> None:
+    async with world(tmp_path) as w:
+        w.configure(fake(f'--exit 1 --stderr "{words}\n    at ModuleLoader\n\nNode.js v20.20.2"'))
+        message = (await w.fails("hi")).message
+        assert words in message
+        assert ("newer Node.js than the v20.20.2" in message) is hint
+
+
+@pytest.mark.anyio
 async def test_an_agent_that_exits_at_once(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         w.configure(fake("--exit 3 --stderr 'no key found'"))

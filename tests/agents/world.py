@@ -17,7 +17,7 @@ from sidekicks_bridge.protocol.errors import SidekicksError
 from tests.fake_agent import command
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from sidekicks_bridge.agents.contract import PromptResult, Session
@@ -162,8 +162,8 @@ def fake(options: str = "", *, name: str = "fake", **fields: Any) -> Spec:
 
 
 @asynccontextmanager
-async def world(root: Path, **limits: Any) -> AsyncIterator[World]:
-    """A manager that knows one agent, ``fake``; everything is stopped at the end."""
+async def world(root: Path, tools: Sequence[dict[str, Any]] = (), **limits: Any) -> AsyncIterator[World]:
+    """A manager that knows one agent, ``fake``, and gives it ``tools``; everything is stopped at the end."""
     sink = Sink()
     buffers: dict[str, str] = {}
 
@@ -171,7 +171,9 @@ async def world(root: Path, **limits: Any) -> AsyncIterator[World]:
         return buffers.get(path)
 
     async with anyio.create_task_group() as tasks:
-        manager = AgentManager(tasks, sink, SystemClock(), Ulids(), read_buffer, None)
+        manager = AgentManager(
+            tasks, sink, SystemClock(), Ulids(), read_buffer, None, tools=lambda _agent, _channel_id: list(tools)
+        )
         here = World(manager, sink, root)
         here.buffers = buffers
         here.configure(fake(), **limits)
