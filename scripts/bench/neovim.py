@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tests.neovim.editor import Editor
 
 DELTAS = 20_000
-ROUNDS = 3
+ROUNDS = 5
 LONG = 10_000
 LINES = 50
 """Lines of an answer: the 100 messages that are loaded have 5,000."""

@@ -89,6 +89,7 @@ class Bridge:
                 raise
             await self.store.close()
             await self._load(memory_store(damage.message))
+        self.store.start_indexing()
         self.spawn(self.directory.run)
         self.spawn(self.journal.retry)
         self.spawn(self.overview.run)

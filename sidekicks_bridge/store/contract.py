@@ -223,6 +223,10 @@ class Store(Protocol):
         """Drop prompts kept before the given time."""
         ...
 
+    def start_indexing(self) -> None:
+        """Index in spare time what is not yet; a write starts it, too. Until then opening changes nothing on disk."""
+        ...
+
     async def close(self) -> None:
         """Write what is waiting, close. Idempotent."""
         ...

@@ -186,14 +186,20 @@ class SqliteStore:
 
         await self._result(self._writer.write(drop), "write")
 
+    def start_indexing(self) -> None:
+        """Let the writer's spare work begin; called once what was kept has been read and found sound."""
+        self._check_open()
+        self._writer.start_spare_work()
+
     async def close(self) -> None:
-        """Write what is waiting, close. Idempotent: every caller waits for the end."""
-        workers = (self._writer,) if self._reader is self._writer else (self._reader, self._writer)
-        if not self._closed:
-            self._closed = True
-            for worker in workers:
-                worker.stop()
-        for worker in workers:
+        """Write what is waiting, close. Idempotent: every caller waits for the end.
+
+        The reader closes first: the last connection merges the log into the database, and of two that close at the same
+        moment neither is the last.
+        """
+        self._closed = True
+        for worker in (self._reader, self._writer):
+            worker.stop()
             await asyncio.shield(asyncio.wrap_future(worker.ended))
 
     async def _structs(self, kind: type[T], statement: str, *values: str | int) -> list[T]:

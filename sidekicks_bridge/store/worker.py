@@ -43,7 +43,8 @@ class _Job:
 class Worker:
     """The only user of ``connection`` from now on. Asked from one event loop.
 
-    ``idle`` does a bit of spare work and says whether more is left; ``closed`` is called once the connection is.
+    ``idle`` does a bit of spare work and says whether more is left; it begins with the first job or when started.
+    ``closed`` is called once the connection is.
     """
 
     def __init__(
@@ -72,6 +73,10 @@ class Worker:
         """
         return self._put(work, is_write=True)
 
+    def start_spare_work(self) -> None:
+        """From now on do it whenever nothing else is asked for."""
+        self.read(lambda _connection: None).cancel()  # a job that nobody waits for: it only wakes the thread
+
     def stop(self) -> None:
         """Finish what was asked for, close the connection, end the thread."""
         self._queue.put(None)
@@ -82,8 +87,7 @@ class Worker:
         return job.future
 
     def _run(self) -> None:
-        more = self._idle is not None
-        wait = IDLE_SECONDS
+        more, wait = False, IDLE_SECONDS
         while True:
             try:
                 jobs = self._take(wait if more else None)

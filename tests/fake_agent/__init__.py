@@ -91,7 +91,7 @@ Script
     !read PATH[|LINE[|LIMIT]]       says ``read PATH: TEXT\n`` or ``read PATH refused: CODE MESSAGE\n``
     !write PATH|TEXT                says ``write PATH: ok\n`` or the refusal
     !terminal COMMAND               create, wait, output, release
-    !elicit form|url [TEXT]         says ``elicit MODE: RESULT\n``
+    !elicit form|choices|url [TEXT] says ``elicit MODE: RESULT\n``; choices: a form with lists to tick
     !late-elicit GATE TEXT          asks with a form after the answer, when the gate opens
     !request METHOD [JSON]          any request, says ``METHOD: RESULT\n``
     !notify METHOD [JSON]           any notification

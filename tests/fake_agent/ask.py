@@ -190,11 +190,11 @@ def terminal(turn: Turn, command: str) -> None:
 @directive("elicit")
 def elicit(turn: Turn, argument: str) -> None:
     mode, _, text = argument.partition(" ")
-    params: JSON = {"mode": mode, "message": unescape(text) or "Please answer"}
+    params: JSON = {"mode": "url" if mode == "url" else "form", "message": unescape(text) or "Please answer"}
     if mode == "url":
         params |= {"url": "https://example.com/sign-in?code=1", "elicitationId": turn.session.next_id("e")}
     else:
-        params["requestedSchema"] = FORM
+        params["requestedSchema"] = CHOICES if mode == "choices" else FORM
     reply = turn.request("elicitation/create", **params)
     turn.say(f"elicit {mode}: {outcome(reply)}\n")
     if mode == "url":
@@ -211,6 +211,22 @@ FORM: JSON = {
         "colour": {"type": "string", "title": "Colour", "enum": ["red", "green"]},
     },
     "required": ["name"],
+}
+CHOICES: JSON = {
+    "type": "object",
+    "properties": {
+        "tags": {
+            "type": "array",
+            "title": "Tags",
+            "description": "One or two",
+            "items": {"anyOf": [{"const": tag, "title": tag.upper()} for tag in "abc"]},
+            "minItems": 1,
+            "maxItems": 2,
+            "default": ["b"],
+        },
+        "extras": {"type": "array", "title": "Extras", "items": {"type": "string", "enum": ["x", "y"]}},
+    },
+    "required": ["tags"],
 }
 
 

@@ -119,11 +119,12 @@ def test_elicitation(tmp_path: Path) -> None:
 
     with Peer(tmp_path) as peer:
         peer.answers["elicitation/create"] = lambda _p: {"action": "decline"}
-        peer.open().turn("!elicit form Who? !elicit url")
-    form, url = [f["params"] for f in peer.seen if f.get("method") == "elicitation/create"]
-    assert schema.CreateFormSessionElicitationRequest.model_validate(form).message == "Who?"
+        peer.open().turn("!elicit form Who? !elicit url !elicit choices Which?")
+    form, url, choices = [f["params"] for f in peer.seen if f.get("method") == "elicitation/create"]
+    for asked, message in ((form, "Who?"), (choices, "Which?")):
+        assert schema.CreateFormSessionElicitationRequest.model_validate(asked).message == message
     assert schema.CreateUrlSessionElicitationRequest.model_validate(url).elicitation_id == url["elicitationId"]
-    assert peer.said() == 'elicit form: {"action": "decline"}\nelicit url: {"action": "decline"}\n'
+    assert peer.said() == "".join(f'elicit {mode}: {{"action": "decline"}}\n' for mode in ("form", "url", "choices"))
 
 
 def test_any_request_and_notification(tmp_path: Path) -> None:

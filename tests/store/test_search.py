@@ -209,6 +209,7 @@ async def test_the_index_survives_and_goes_on_after_opening_without_it(
         assert (await found(second, "apple"))[:2] == ["n", "m39"]
         await second.close()
     third = await open_sqlite(folder)
+    third.start_indexing()
     await indexed(third)
     assert await found(third, "apple") == ["n", *(f"m{seq}" for seq in range(39, 1, -1))]
     assert await found(third, "pear") == ["m1"]
@@ -217,6 +218,25 @@ async def test_the_index_survives_and_goes_on_after_opening_without_it(
         assert database.execute("SELECT count(*) FROM found WHERE found MATCH 'apple'").fetchone() == (39,)
         database.execute("INSERT INTO found (found) VALUES ('integrity-check')")
     database.close()
+
+
+async def test_opening_alone_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether what was kept is sound is known only when it has been read: the index waits for that."""
+    monkeypatch.setattr("sidekicks_bridge.store.worker.IDLE_SECONDS", NEVER)
+    first = await open_sqlite(folder)
+    await put(first, text_message("m1", "apple", seq=1))
+    await first.close()
+    kept = (folder / DATABASE).read_bytes()
+    monkeypatch.setattr("sidekicks_bridge.store.worker.IDLE_SECONDS", 0.0)
+    second = await open_sqlite(folder)
+    assert await found(second, "apple") == ["m1"]
+    await second.close()
+    assert (folder / DATABASE).read_bytes() == kept
+    third = await open_sqlite(folder)
+    third.start_indexing()
+    await indexed(third)
+    await third.close()
+    assert (folder / DATABASE).read_bytes() != kept
 
 
 async def open_sqlite(folder: Path) -> SqliteStore:

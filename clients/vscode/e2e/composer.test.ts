@@ -1,7 +1,6 @@
 // Writing: completion, the route while typing, drafts, what is attached.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Locator } from "playwright-core";
 import { scene } from "./support/scene.ts";
 import { answer, until } from "./support/waiting.ts";
 
@@ -14,6 +13,7 @@ scene(
       { name: "small", members: ["alice"] },
     ],
     files: { "notes.md": "one\ntwo\nthree\n", "other.md": "other\n" },
+    losing: true,
   },
   (s) => {
     const field = () => s.chat.locator(".composer textarea");
@@ -30,6 +30,7 @@ scene(
     });
 
     test("the route is shown while typing, before anything is sent", async () => {
+      await field().fill("@alice @bob ");
       await s.chat.locator(".route", { hasText: "Alice, then Bob" }).waitFor();
     });
 
@@ -106,18 +107,16 @@ scene(
 
     test("the menus of the explorer and of an editor add files and selections", async () => {
       const page = s.window.page;
-      const menu = (text: string): Locator =>
-        page.locator(".monaco-menu .action-label", { hasText: text }).first();
       await page
         .locator(".explorer-folders-view .monaco-list-row", { hasText: "other.md" })
         .click({ button: "right" });
-      await menu("Add File to Channel").click();
+      await s.window.menu("Add File to Channel");
       await s.chat.locator(".chips .chip", { hasText: /^other\.md$/ }).waitFor();
       const editor = await s.window.openFile("notes.md");
       await editor.locator(".view-lines").click();
       await page.keyboard.press("Control+A");
       await editor.locator(".view-line", { hasText: "two" }).click({ button: "right" });
-      await menu("Add Selection to Channel").click();
+      await s.window.menu("Add Selection to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md:1–" }).waitFor();
       for (const name of [/^Remove other\.md$/, /^Remove notes\.md/]) {
         await s.chat.getByRole("button", { name }).click();
@@ -135,6 +134,46 @@ scene(
       await s.chat.getByRole("button", { name: "Send (Enter)" }).click();
       await s.chat.locator(".message.by-user .chip", { hasText: "notes.md" }).waitFor();
       await s.window.openChannel("#general");
+    });
+
+    test("a message whose answer is lost comes back, and sending it again sends nothing twice", async () => {
+      await s.window.openChannel("#small");
+      s.bed.loseNextAnswer();
+      await s.window.say("only once");
+      await until(
+        () => field().inputValue(),
+        (text) => text === "only once",
+      );
+      await s.chat.locator(".message.by-user", { hasText: "only once" }).waitFor(); // it was taken
+      await field().press("Enter");
+      await until(
+        () => field().inputValue(),
+        (text) => text === "",
+      );
+      await s.window.say("and another");
+      await answer(s.chat, "alice heard: and another").waitFor();
+      assert.equal(await s.chat.locator(".message.by-user", { hasText: "only once" }).count(), 1);
+    });
+
+    test("nor does a message that was written in an editor", async () => {
+      await s.window.openChannel("#small");
+      await s.window.command("Sidekicks: Write in an Editor");
+      const editor = s.window.page.locator(".monaco-editor[data-uri^='sidekicks:']");
+      await editor.locator(".view-lines").click();
+      await s.window.page.keyboard.type("edited once");
+      s.bed.loseNextAnswer();
+      await s.window.page.keyboard.press("Control+Enter");
+      await s.chat.locator(".message.by-user", { hasText: "edited once" }).waitFor();
+      assert.match(await editor.innerText(), /edited.once/);
+      await editor.locator(".view-lines").click();
+      await s.window.page.keyboard.press("Control+Enter");
+      await until(
+        () => editor.innerText(),
+        (text) => !text.includes("edited"),
+      );
+      await s.window.say("and one more");
+      await answer(s.chat, "alice heard: and one more").waitFor();
+      assert.equal(await s.chat.locator(".message.by-user", { hasText: "edited once" }).count(), 1);
     });
   },
 );

@@ -37,6 +37,7 @@ scene(
     });
 
     test("back at the end, what is far above is let go again", async () => {
+      await s.chat.locator(".log").evaluate((element) => element.scrollTo(0, 0));
       await s.chat.getByRole("button", { name: "Newest Messages" }).click();
       await s.window.say("@alice the next one");
       await answer(s.chat, "alice heard: the next one").waitFor();

@@ -26,7 +26,7 @@ async function unpack(into: string): Promise<void> {
 
 test("the tests inside the extension host pass", { timeout: 180_000 }, async () => {
   const server = await sharedServer();
-  const bed = new Bed(server);
+  const bed = new Bed(server, {}, join(server.folder, "inside"));
   const unpacked = join(bed.folder, "unpacked");
   await unpack(unpacked);
   const page = await (await sharedBrowser()).newPage();
@@ -50,6 +50,5 @@ test("the tests inside the extension host pass", { timeout: 180_000 }, async () 
     assert.equal(said.filter((line) => line.includes("inside ok")).length, 5);
   } finally {
     await page.close();
-    bed.remove();
   }
 });

@@ -14,9 +14,10 @@ scene(
       bob: [],
       terry: ["--auth", "terminal,env_var", "--auth-required", "new"],
       vera: ["--auth", "env_var", "--auth-required", "new"],
+      gina: ["--auth", "agent", "--auth-required", "new,prompt", "--caps", "logout"],
     },
     channels: [
-      { name: "general", members: ["alice", "bob", "terry", "vera"] },
+      { name: "general", members: ["alice", "bob", "terry", "vera", "gina"] },
       { name: "small", members: ["alice"] },
     ],
     files: { "notes.md": "one\ntwo\n" },
@@ -135,6 +136,26 @@ scene(
       });
     });
 
+    test("of a list as many can be ticked as the agent allows", async () => {
+      await s.window.say("@alice !elicit choices Which_ones !say Chosen.");
+      const card = s.chat.locator(".forms .card", { hasText: "Which_ones" });
+      const list = card.getByRole("group", { name: "Tags *" });
+      const send = card.getByRole("button", { name: "Send" });
+      const problem = () => list.getByLabel("A").evaluate((box: HTMLInputElement) => box.validationMessage);
+      await list.getByText("One or two").waitFor();
+      assert.equal(await list.getByLabel("B").isChecked(), true, "what the agent proposes");
+      await list.getByLabel("B").uncheck();
+      await send.click();
+      assert.equal(await problem(), "Choose at least 1.");
+      for (const name of ["A", "B", "C"]) await list.getByLabel(name).check();
+      await send.click();
+      assert.equal(await problem(), "Choose at most 2.");
+      await list.getByLabel("B").uncheck();
+      await send.click();
+      const said = (await answer(s.chat, "Chosen.").textContent()) ?? "";
+      assert.match(said, /elicit choices: \{"action": "accept", "content": \{"tags": \["a", "c"\]\}\}/);
+    });
+
     test("a form can be declined, and is gone then", async () => {
       await s.window.say("@alice !elicit form No_thanks !say Fine.");
       const card = s.chat.locator(".forms .card");
@@ -173,6 +194,20 @@ scene(
       const notice = await s.window.notification("FAKE_AGENT_KEY");
       await notice.getByRole("button", { name: "Open Configuration" }).click();
       await s.window.page.locator(".tab.active", { hasText: "sidekicks.yaml" }).waitFor();
+    });
+
+    test("signing in by the agent itself needs a click alone, and one can sign out again", async () => {
+      await s.window.say("@gina work please");
+      const card = signIn("Gina wants you to sign in");
+      await card.getByRole("button", { name: "Sign in with the browser" }).click();
+      await answer(s.chat, "gina heard: work please").waitFor();
+      await card.waitFor({ state: "detached" });
+      await s.window.notification("Signed in to @gina.");
+      await s.window.command("Sidekicks: Sign Out of Agent…");
+      await s.window.pick("Gina").click();
+      await s.window.notification("Signed out of @gina.");
+      await s.window.say("@gina once more");
+      await card.waitFor();
     });
   },
 );

@@ -85,25 +85,58 @@ scene(
       assert.match(s.bed.received("rita"), /session\/load[^\n]*old-one/);
     });
 
-    test("a picture that is pasted is shown, and goes to an agent that takes pictures as one", async () => {
-      await s.window.openChannel("#memory");
-      await s.chat.locator(".composer textarea").evaluate((field, base64) => {
-        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-        const data = new DataTransfer();
-        data.items.add(new File([bytes], "shot.png", { type: "image/png" }));
-        field.dispatchEvent(
-          new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
+    for (const way of ["paste", "drop"] as const) {
+      test(`a picture is shown after a ${way}, and goes to an agent that takes pictures as one`, async () => {
+        await s.window.openChannel("#memory");
+        await s.chat.locator(".composer textarea").evaluate(
+          (field, { base64, way }) => {
+            const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+            const data = new DataTransfer();
+            data.items.add(new File([bytes], `by-${way}.png`, { type: "image/png" }));
+            const how = { bubbles: true, cancelable: true };
+            const event =
+              way === "paste"
+                ? new ClipboardEvent(way, { clipboardData: data, ...how })
+                : new DragEvent(way, { dataTransfer: data, ...how });
+            field.dispatchEvent(event);
+          },
+          { base64: PIXEL, way },
         );
-      }, PIXEL);
-      const chip = s.chat.locator(".chips .chip", { hasText: "shot.png" });
-      await until(
-        () => chip.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth),
-        (width) => width === 1,
-      );
-      await s.window.say("what is this?");
-      await answer(s.chat, "rita heard: what is this?").waitFor();
-      await s.chat.locator(".message.by-user .chip", { hasText: "shot.png" }).waitFor();
-      assert.match(s.bed.received("rita"), /"type": ?"image"[^\n]*iVBORw0KGgo/);
+        const chip = s.chat.locator(".chips .chip", { hasText: `by-${way}.png` });
+        await until(
+          () => chip.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth),
+          (width) => width === 1,
+        );
+        await s.window.say(`what is this ${way}?`);
+        await answer(s.chat, `rita heard: what is this ${way}?`).waitFor();
+        await s.chat.locator(".message.by-user .chip", { hasText: `by-${way}.png` }).waitFor();
+        const prompt = s.bed
+          .received("rita")
+          .split("\n")
+          .findLast((line) => line.includes("session/prompt"));
+        assert.match(prompt ?? "", /"type": ?"image"[^\n]*iVBORw0KGgo/);
+      });
+    }
+
+    test("a file without a place here goes with its content, and text is pasted as text", async () => {
+      await s.window.openChannel("#memory");
+      const field = s.chat.locator(".composer textarea");
+      await field.evaluate((element) => {
+        const how = { bubbles: true, cancelable: true };
+        const file = new File(["from outside"], "outside.txt", { type: "text/plain" });
+        const dropped = new DataTransfer();
+        dropped.items.add(file);
+        element.dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, ...how }));
+        const copied = new DataTransfer();
+        copied.items.add(new File(["…"], "as-picture.png", { type: "image/png" }));
+        copied.setData("text/plain", "words of a table");
+        element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: copied, ...how }));
+      });
+      await s.chat.locator(".chips .chip", { hasText: "outside.txt" }).waitFor();
+      assert.equal(await s.chat.locator(".chips .chip").count(), 1);
+      await s.window.say("and this?");
+      await answer(s.chat, "rita heard: and this?").waitFor();
+      await s.chat.locator(".message.by-user .chip", { hasText: "outside.txt" }).waitFor();
     });
 
     test("about an agent that says nothing for long one is asked whether to wait, stop or restart", async () => {

@@ -10,45 +10,50 @@ import { answer, until } from "./support/waiting.ts";
 import type { Window } from "./support/window.ts";
 
 scene("Together with Neovim", {}, (s) => {
-  let neovim: Neovim | undefined;
+  let opened: Neovim | undefined;
   const GENERAL = "sidekicks://general";
+  /** Neovim, showing the channel. */
+  const inNeovim = async (): Promise<Neovim> => {
+    const neovim = (opened ??= await Neovim.open(s.bed));
+    neovim.run("Sidekicks #general");
+    await until(
+      () => neovim.ask(`bufexists('${GENERAL}')`).trim(),
+      (found) => found === "1",
+    );
+    return neovim;
+  };
+  const says = async (neovim: Neovim, words: string): Promise<unknown> =>
+    until(
+      () => neovim.text(GENERAL),
+      (text) => text.includes(words),
+    );
 
   after(async () => {
-    await neovim?.close();
+    await opened?.close();
   });
 
   test("both show the same messages in the same order", async () => {
-    neovim = await Neovim.open(s.bed);
-    neovim.run("Sidekicks #general");
-    await until(
-      () => neovim?.ask("bufexists('sidekicks://general')").trim(),
-      (found) => found === "1",
-    );
+    const neovim = await inNeovim();
     await s.window.say("@alice from vscode");
     await answer(s.chat, "alice heard: from vscode").waitFor();
-    await until(
-      () => neovim?.text(GENERAL) ?? "",
-      (text) => text.includes("alice heard: from vscode"),
-    );
+    await says(neovim, "alice heard: from vscode");
     neovim.say("general", "@bob from neovim");
     await answer(s.chat, "bob heard: ").waitFor();
     const words = ["from vscode", "alice heard: from vscode", "from neovim", "bob heard: "];
     const inOrder = (text: string): boolean =>
       words.reduce((at, word) => (at < 0 ? at : text.indexOf(word, at)), 0) >= 0;
-    await until(() => neovim?.text(GENERAL) ?? "", inOrder);
+    await until(() => neovim.text(GENERAL), inOrder);
     assert.ok(inOrder(await s.chat.locator(".messages").innerText()));
   });
 
   test("a permission that is answered in one editor closes its card in the other", async () => {
+    const neovim = await inNeovim();
     await s.window.say("@alice !permit Ask_both !say Answered.");
     const card = s.chat.locator(".permission");
     await card.locator("[data-option]:not([aria-disabled])").first().waitFor();
+    await says(neovim, "Ask_both");
     await until(
-      () => neovim?.text(GENERAL) ?? "",
-      (text) => text.includes("Ask_both"),
-    );
-    await until(
-      () => (neovim?.run("Sidekicks allow"), card.count()),
+      () => (neovim.run("Sidekicks allow"), card.count()),
       (count) => count === 0,
     );
     await answer(s.chat, "permit Ask_both: allow").waitFor();
@@ -80,6 +85,7 @@ scene("Together with Neovim", {}, (s) => {
   });
 
   test("when the owner is killed both come back and go on", async () => {
+    const neovim = await inNeovim();
     const owner = s.bed.owner();
     assert.ok(owner > 1, "no owner was found");
     process.kill(owner, "SIGKILL");
@@ -90,9 +96,6 @@ scene("Together with Neovim", {}, (s) => {
     );
     await s.window.say("@alice after the fall");
     await answer(s.chat, "alice heard: after the fall").waitFor();
-    await until(
-      () => neovim?.text(GENERAL) ?? "",
-      (text) => text.includes("alice heard: after the fall"),
-    );
+    await says(neovim, "alice heard: after the fall");
   });
 });

@@ -1,8 +1,9 @@
 // Around the chat: the list, commands, editors, the configuration, the bridge's life.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Locator } from "playwright-core";
 import { scene } from "./support/scene.ts";
 import { answer, until } from "./support/waiting.ts";
 
@@ -19,6 +20,16 @@ scene(
   },
   (s) => {
     const pages = () => s.window.page;
+
+    /** Take back what was typed in an editor; answers when it is gone. */
+    const revert = async (editor: Locator, typed: string): Promise<void> => {
+      await editor.locator(".view-lines").click();
+      await s.window.command("File: Revert File");
+      await until(
+        () => editor.innerText(),
+        (text) => !text.includes(typed),
+      );
+    };
 
     /** Wait for the doctor's document, and close it. */
     const doctor = async (): Promise<void> => {
@@ -45,8 +56,7 @@ scene(
       await s.window.openChannel("#general");
       await s.window.say("@alice !hold away !say Later.");
       await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
-      await s.window.openChannel("@alice");
-      await s.chat.locator(".message", { hasText: "hello you" }).first().waitFor();
+      await s.window.openChannel("#side");
       s.bed.openGate("away");
       const label = () =>
         pages().locator('.auxiliarybar .monaco-list-row[aria-label^="#general"]').getAttribute("aria-label");
@@ -97,10 +107,14 @@ scene(
     });
 
     test("search finds messages and shows the one chosen", async () => {
+      await s.window.openChannel("#side");
+      await s.window.say("look for this");
+      await answer(s.chat, "bob heard: look for this").waitFor();
+      await s.window.openChannel("#general");
       await s.window.command("Sidekicks: Search Messages…");
-      await pages().locator(".quick-input-widget:visible input").first().fill("heard hello you");
-      await s.window.pick("hello you").click();
-      await s.chat.locator(".message.revealed", { hasText: "hello you" }).waitFor();
+      await pages().locator(".quick-input-widget:visible input").first().fill("heard look for this");
+      await s.window.pick("look for this").click();
+      await s.chat.locator(".message.revealed", { hasText: "look for this" }).waitFor();
     });
 
     test("a channel is exported to a file", async () => {
@@ -115,6 +129,7 @@ scene(
         () => existsSync(target) && readFileSync(target, "utf8"),
         (text) => text !== false && text.includes("For_export."),
       );
+      await s.window.notification(/messages of #general were written/);
     });
 
     test("the configuration opens, its problems are marked, its keys complete, and a change is in force", async () => {
@@ -123,9 +138,9 @@ scene(
       await editor.locator(".view-lines").click();
       await pages().keyboard.press("Control+End");
       const config = JSON.parse(readFileSync(s.bed.config, "utf8")) as { agents: object[] };
-      writeFileSync(s.bed.config, `${JSON.stringify({ ...config, colour: "red" }, null, 2)}\n`);
+      s.bed.writeConfig(`${JSON.stringify({ ...config, colour: "red" }, null, 2)}\n`);
       await pages().locator(".statusbar [id='status.problems']", { hasText: /[1-9]/ }).waitFor();
-      writeFileSync(s.bed.config, `agents: ${JSON.stringify(config.agents)}\n`);
+      s.bed.writeConfig(`agents: ${JSON.stringify(config.agents)}\n`);
       await until(
         () => editor.innerText(),
         (text) => !text.includes("colour"),
@@ -139,14 +154,20 @@ scene(
         .locator(".suggest-widget.visible .monaco-list-row", { hasText: "maxRunningAgents" })
         .waitFor();
       await pages().keyboard.press("Escape");
-      await s.window.command("File: Revert File");
+      await revert(editor, "limits:");
     });
 
-    test("a message written in an editor completes by LSP and is sent", async () => {
+    /** The editor in which messages to #general are written. */
+    const written = async (): Promise<Locator> => {
       await s.window.openChannel("#general");
       await s.window.command("Sidekicks: Write in an Editor");
       const editor = pages().locator(".monaco-editor[data-uri^='sidekicks:']");
       await editor.locator(".view-lines").click();
+      return editor;
+    };
+
+    test("a message written in an editor completes by LSP and is sent", async () => {
+      const editor = await written();
       await pages().keyboard.type("@ali");
       const rows = pages().locator(".suggest-widget.visible .monaco-list-row");
       await rows.filter({ hasText: "@alice" }).first().waitFor();
@@ -161,8 +182,7 @@ scene(
     });
 
     test("a slip in an editor is a diagnostic with a quick fix", async () => {
-      const editor = pages().locator(".monaco-editor[data-uri^='sidekicks:']");
-      await editor.locator(".view-lines").click();
+      const editor = await written();
       await pages().keyboard.type("@alicce hello");
       await pages().keyboard.press("Escape");
       await editor.locator(".squiggly-warning").waitFor();
@@ -189,7 +209,7 @@ scene(
         .first()
         .waitFor();
       await pages().keyboard.press("Escape");
-      await s.window.command("File: Revert File");
+      await revert(editor, "@b");
     });
 
     test("agents read what stands unsaved in an editor, and what they write shows in it", async () => {
@@ -199,8 +219,7 @@ scene(
       await pages().keyboard.type("UNSAVED ");
       await s.window.say(`@alice !read ${s.bed.workspace}/notes.md`);
       await answer(s.chat, "UNSAVED one").waitFor();
-      await editor.locator(".view-lines").click();
-      await s.window.command("File: Revert File");
+      await revert(editor, "UNSAVED");
       await s.window.say(`@alice !write ${s.bed.workspace}/notes.md|written_by_alice`);
       await editor.locator(".view-line", { hasText: "written_by_alice" }).waitFor();
     });
@@ -232,6 +251,8 @@ scene(
 
     test("a window that is loaded again shows the same conversation", async () => {
       await s.window.openChannel("#general");
+      await s.window.say("@bob !say Before_it.");
+      await answer(s.chat, "Before_it.").waitFor();
       const field = s.chat.locator(".composer textarea");
       await field.fill("a draft");
       await field.blur(); // keeps it at once
@@ -239,8 +260,8 @@ scene(
       await doctor();
       await pages().reload();
       s.chat = await s.window.chat();
-      assert.equal(await s.chat.locator("body").getAttribute("data-channel"), "#general");
-      await s.chat.locator(".message.by-agent.finished").first().waitFor();
+      await s.chat.locator("body[data-channel='#general']").waitFor();
+      await answer(s.chat, "Before_it.").waitFor();
       assert.equal(await s.chat.locator(".composer textarea").inputValue(), "a draft");
     });
 
@@ -267,11 +288,14 @@ scene(
       await s.window.command("Sidekicks: Restart Agent…");
       await s.window.pick("Bob").click();
       await s.window.row(/Bob.*ready/).waitFor();
-      await s.chat.locator(".composer textarea").click();
-      await pages().keyboard.press("Alt+ArrowUp");
-      await s.window.shown("#side");
+      // The keys hold in the chat alone; that it has the focus is known before the route is.
+      await s.chat.locator(".composer textarea").fill("@alice ");
+      await s.chat.locator(".route-to", { hasText: "Alice" }).waitFor();
       await pages().keyboard.press("Alt+ArrowDown");
-      await s.chat.locator("body[data-channel='#general']").waitFor();
+      await s.window.shown("#side");
+      await pages().keyboard.press("Alt+ArrowUp");
+      await s.window.shown("#general");
+      await s.chat.locator(".composer textarea").fill("");
       await s.window.openFile("notes.md");
       await s.window.command("Sidekicks: Add Open Editors to Channel");
       await s.chat.locator(".chips .chip", { hasText: "notes.md" }).waitFor();
@@ -288,6 +312,7 @@ scene(
 
     test("a long answer that ends while the window is not in front is told", async () => {
       await s.window.openChannel("#general");
+      await s.window.command("Notifications: Clear All Notifications"); // the bell would have to be clicked
       await s.window.say("@alice !hold meanwhile !say Long_done.");
       await s.chat.locator(".turn", { hasText: "Alice" }).waitFor();
       const session = await pages().context().newCDPSession(pages());

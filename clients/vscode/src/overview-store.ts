@@ -16,7 +16,11 @@ export class OverviewStore implements vscode.Disposable {
     this.#subscriptions = [
       bridge.onEvent((event) => {
         const after = update(this.current, event);
-        if (after !== this.current) this.#set(after);
+        if (after === this.current) return;
+        const met =
+          event.method === "sidekicks/agent/state" && cameUp(this.current, event.params.agent, after);
+        this.#set(after);
+        if (met) void this.#askAgents();
       }),
       bridge.onState((state) => {
         void vscode.commands.executeCommand("setContext", "sidekicks.state", state);
@@ -39,6 +43,16 @@ export class OverviewStore implements vscode.Disposable {
     return this.current;
   }
 
+  /** What an agent offers is known once its process is up: how to sign in and out, whether it takes pictures. */
+  async #askAgents(): Promise<void> {
+    try {
+      const { agents } = await this.#bridge.request("sidekicks/state/get", {});
+      this.#set({ ...this.current, agents });
+    } catch {
+      // the bridge is gone; what it knows is loaded when it is back
+    }
+  }
+
   #set(overview: Overview): void {
     this.current = overview;
     void vscode.commands.executeCommand("setContext", "sidekicks.hasAgents", overview.agents.length > 0);
@@ -49,4 +63,11 @@ export class OverviewStore implements vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#changes.dispose();
   }
+}
+
+/** Whether an agent's process, down before, is up after. */
+function cameUp(before: Overview, agent: string, after: Overview): boolean {
+  const up = ({ agents }: Overview): boolean =>
+    ["ready", "busy"].includes(agents.find(({ name }) => name === agent)?.state ?? "");
+  return !up(before) && up(after);
 }

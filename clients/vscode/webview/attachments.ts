@@ -41,24 +41,27 @@ export class Attachments {
   #chip(one: Attachment): HTMLElement {
     const name = visible(one.title ?? one.uri);
     const remove = (): void => this.#set(this.#list.filter((other) => other !== one));
+    const { data, mimeType = "" } = one;
     const picture =
-      one.data === undefined
-        ? icon("file")
-        : h("img", { src: `data:${one.mimeType ?? ""};base64,${one.data}`, alt: "" });
+      data !== undefined && mimeType.startsWith("image/")
+        ? h("img", { src: `data:${mimeType};base64,${data}`, alt: "" })
+        : icon("file");
     const close = iconButton("close", t("Remove {0}", name), remove);
-    return h("span.chip", { title: one.data === undefined ? one.uri : name }, picture, name, close);
+    return h("span.chip", { title: data === undefined ? one.uri : name }, picture, name, close);
   }
 }
 
-/** Files that are dropped on `box`, from the explorer, from editor tabs or from outside, and pictures pasted into it. */
+/** What is dropped on `box` or pasted into it: files by their place where they have one, else with their content. */
 export function takeIn(box: HTMLElement, attachments: Attachments, failed: (error: unknown) => void): void {
-  const pictures = (data: DataTransfer | null): boolean => {
-    const files = [...(data?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-    Promise.all(files.map(pasted)).then((all) => attachments.add(all), failed);
-    return files.length > 0;
+  const contents = (files: File[]): void => {
+    Promise.all(files.map(withContent)).then((all) => attachments.add(all), failed);
   };
   box.addEventListener("paste", (event) => {
-    if (pictures(event.clipboardData)) event.preventDefault();
+    const files = [...(event.clipboardData?.files ?? [])];
+    // Office programs put a picture of the text beside the text.
+    if (files.length === 0 || event.clipboardData?.getData("text/plain")) return;
+    event.preventDefault();
+    contents(files);
   });
   box.addEventListener("dragover", (event) => {
     event.preventDefault();
@@ -68,20 +71,25 @@ export function takeIn(box: HTMLElement, attachments: Attachments, failed: (erro
   box.addEventListener("drop", (event) => {
     event.preventDefault();
     box.classList.remove("dropping");
-    const uris = urisOf(event.dataTransfer);
-    if (uris.length > 0) post({ type: "dropped", uris });
-    else pictures(event.dataTransfer);
+    const ours = uris(event.dataTransfer, "application/vnd.code.uri-list");
+    const files = [...(event.dataTransfer?.files ?? [])];
+    // A picture out of a page has its address with it, but the picture is what was meant.
+    if (ours.length === 0 && files.length > 0) contents(files);
+    else
+      post({
+        type: "dropped",
+        uris: ours.length > 0 ? ours : uris(event.dataTransfer, "text/uri-list"),
+      });
   });
 }
 
-function urisOf(data: DataTransfer | null): string[] {
-  const lists = ["application/vnd.code.uri-list", "text/uri-list"].map((type) => data?.getData(type));
-  const lines = (lists.find(Boolean) ?? "").split(/\r?\n/);
+function uris(data: DataTransfer | null, type: string): string[] {
+  const lines = (data?.getData(type) ?? "").split(/\r?\n/);
   return lines.filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** A picture as an attachment with its content; the bridge keeps it as a file. */
-async function pasted(file: File): Promise<Attachment> {
+/** A file that has no place here as an attachment with its content; the bridge keeps it as a file of its own. */
+async function withContent(file: File): Promise<Attachment> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result as string);
@@ -89,5 +97,6 @@ async function pasted(file: File): Promise<Attachment> {
     reader.readAsDataURL(file);
   });
   const data = url.slice(url.indexOf(",") + 1);
-  return { uri: `pasted:${crypto.randomUUID()}`, mimeType: file.type, data, title: file.name };
+  const mimeType = file.type || "application/octet-stream";
+  return { uri: `pasted:${crypto.randomUUID()}`, mimeType, data, title: file.name };
 }

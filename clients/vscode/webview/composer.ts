@@ -60,6 +60,7 @@ export class Composer {
       "aria-controls": "completions",
       spellcheck: "true",
     });
+    this.field.disabled = true; // until it is known which channel one writes to
     this.#completion = new Completion(this.field, () => this.#edited());
     this.#send = iconButton("send", t("Send (Enter)"), () => this.#submit(), "send");
     this.#stop = iconButton("debug-stop", t("Stop Answering"), () => this.#cancel(), "stop");

@@ -101,10 +101,16 @@ function input(field: FormField): Input {
 }
 
 /** A label above its control, and below it what the agent says about it. */
-function labelled({ title, required, description }: FormField, control: HTMLElement): HTMLElement {
-  const label = required === true ? `${visible(title)} *` : visible(title);
-  const about = description === undefined ? undefined : h("span.field-about", {}, visible(description));
-  return h("label.field", {}, h("span", {}, label), control, about);
+function labelled(field: FormField, control: HTMLElement): HTMLElement {
+  return h("label.field", {}, h("span", {}, titleOf(field)), control, aboutOf(field));
+}
+
+function titleOf({ title, required }: FormField): string {
+  return required === true ? `${visible(title)} *` : visible(title);
+}
+
+function aboutOf({ description }: FormField): HTMLElement | undefined {
+  return description === undefined ? undefined : h("span.field-about", {}, visible(description));
 }
 
 function typed(field: FormField): Input {
@@ -147,13 +153,28 @@ function someOf(field: FormField): Input {
     control.checked = given.includes(value);
     return { control, label: h("label.check", {}, control, visible(title)) };
   });
-  const legend = h("legend", {}, visible(field.title));
-  const element = h("fieldset.field", {}, legend, ...boxes.map(({ label }) => label));
-  const value = (): unknown => {
-    const chosen = boxes.filter(({ control }) => control.checked).map(({ control }) => control.value);
-    return chosen.length > 0 || field.required === true ? chosen : undefined;
-  };
+  const chosen = (): string[] =>
+    boxes.filter(({ control }) => control.checked).map(({ control }) => control.value);
+  const value = (): unknown => (chosen().length > 0 || field.required === true ? chosen() : undefined);
+  // The browser knows no limits for several boxes, so the first one carries the problem.
+  const check = (): void => boxes[0]?.control.setCustomValidity(countProblem(field, value()));
+  const element = h(
+    "fieldset.field",
+    {},
+    h("legend", {}, titleOf(field)),
+    ...boxes.map(({ label }) => label),
+    aboutOf(field),
+  );
+  element.addEventListener("change", check);
+  check();
   return { element, value };
+}
+
+/** What is wrong with how many were chosen, as a sentence. */
+function countProblem({ minLength = 0, maxLength = Infinity }: FormField, value: unknown): string {
+  if (!Array.isArray(value)) return "";
+  if (value.length < minLength) return t("Choose at least {0}.", minLength);
+  return value.length > maxLength ? t("Choose at most {0}.", maxLength) : "";
 }
 
 function typedText(value: unknown): string {

@@ -10,9 +10,7 @@ import { visible } from "./safe.ts";
 import { Steps } from "./steps.ts";
 
 /** How much is shown in one step: parsed, sanitised, laid out and painted, all in the same frame. */
-const STEP = 6_000;
-/** A last block longer than this is not parsed again with every piece of text. */
-const TAIL_AT_MOST = 8_000;
+const STEP = 8_000;
 /** A block longer than this is plain text for good. */
 const BLOCK_AT_MOST = 16_000;
 const PLAIN_PIECE = 4_000;
@@ -56,16 +54,15 @@ export class MarkdownStream {
     return rest.length > STEP;
   }
 
-  /** The next block is longer than a step, or that is where it ends. */
+  /** The next block is longer than a step. While it grows, it is not parsed again with every piece of text. */
   #growLong(rest: string): boolean {
-    const most = this.#final ? BLOCK_AT_MOST : TAIL_AT_MOST;
-    const [block, next] = blocks(rest.slice(0, most));
+    const [block, next] = blocks(rest.slice(0, BLOCK_AT_MOST));
     if (block && next) {
       this.#settle([block]);
       return true;
     }
-    if (block && rest.length <= most) {
-      this.#tail.replaceChildren(renderBlocks([block], this.#final));
+    if (block && this.#final && rest.length <= BLOCK_AT_MOST) {
+      this.#tail.replaceChildren(renderBlocks([block], true));
       return false;
     }
     this.#plain = new PlainBlock(rest);

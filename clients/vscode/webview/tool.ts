@@ -92,8 +92,8 @@ function toolBody(part: ToolCallPart, messageId: string, index: number): Node[] 
 
 /** Links to the places of a tool call that no change of it names already. */
 export function placesOf({ locations, content }: ToolCallPart): HTMLElement[] {
-  const changed = new Set(content.map((one) => (one.type === "diff" ? one.path : undefined)));
-  return locations.filter(({ path }) => !changed.has(path)).map(locationLink);
+  const changed = new Set(content.map((one) => (one.type === "diff" ? shortPath(one.path) : undefined)));
+  return locations.filter(({ path }) => !changed.has(shortPath(path))).map(locationLink);
 }
 
 function locationLink({ path, line }: Location): HTMLElement {

@@ -1,6 +1,6 @@
 /**
- * What a test's windows stand on: a folder with a workspace, its settings, and a configuration of fake agents that is
- * its alone. Many beds share one VS Code.
+ * What a test's window stands on: files in VS Code's workspace, its settings, and a configuration of fake agents that is
+ * its alone. Many beds share one VS Code, one after the other; they are gone with it.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -10,10 +10,11 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PYTHON, ROOT, type Server } from "./server.ts";
 
@@ -29,6 +30,8 @@ export interface BedOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace: name → text. */
   files?: Record<string, string>;
+  /** The bridge can lose answers (`loseNextAnswer`). */
+  losing?: boolean;
   /** Channels that have a history already: name → how many messages of alice's. */
   history?: Record<string, number>;
 }
@@ -36,22 +39,32 @@ export interface BedOptions {
 /** The command that runs the bridge of this working copy. */
 export const BRIDGE = [PYTHON, join(ROOT, "sidekicks_bridge/__main__.py")];
 
+const LOSING = [process.execPath, join(import.meta.dirname, "losing.ts")];
+
 export class Bed {
-  readonly folder = mkdtempSync(join(tmpdir(), "sidekicks-bed-"));
-  readonly workspace = join(this.folder, "project");
-  readonly config = join(this.folder, "sidekicks.yaml");
-  readonly #gates = join(this.folder, "gates");
+  readonly folder: string;
+  readonly workspace: string;
+  readonly config: string;
+  readonly #gates: string;
   readonly #settings: Record<string, unknown>;
   readonly server: Server;
 
-  constructor(server: Server, options: BedOptions = {}) {
+  /** `workspace`: another folder than the one that all beds share. */
+  constructor(server: Server, options: BedOptions = {}, workspace = server.workspace) {
     this.server = server;
-    mkdirSync(this.workspace);
+    this.folder = mkdtempSync(join(server.folder, "bed-"));
+    this.workspace = workspace;
+    this.config = join(this.folder, "sidekicks.yaml");
+    this.#gates = join(this.folder, "gates");
     mkdirSync(this.#gates);
+    mkdirSync(workspace, { recursive: true });
+    for (const name of readdirSync(this.workspace)) {
+      if (name !== ".vscode") rmSync(join(this.workspace, name), { recursive: true });
+    }
     for (const [name, text] of Object.entries(options.files ?? {})) this.writeFile(name, text);
-    writeFileSync(this.config, JSON.stringify(this.#configuration(options), null, 2));
+    this.writeConfig(JSON.stringify(this.#configuration(options), null, 2));
     this.#settings = {
-      "sidekicks.bridge.command": BRIDGE,
+      "sidekicks.bridge.command": options.losing ? [...LOSING, join(this.folder, "lose"), ...BRIDGE] : BRIDGE,
       "sidekicks.bridge.configuration": this.config,
       ...options.settings,
     };
@@ -90,7 +103,12 @@ export class Bed {
   writeSettings(further?: Record<string, unknown>, folder = this.workspace): void {
     mkdirSync(join(folder, ".vscode"), { recursive: true });
     const text = JSON.stringify({ ...this.#settings, ...further }, null, 2);
-    writeFileSync(join(folder, ".vscode/settings.json"), text);
+    replaceFile(join(folder, ".vscode/settings.json"), text);
+  }
+
+  /** The configuration as it is from now on. */
+  writeConfig(text: string): void {
+    replaceFile(this.config, text);
   }
 
   writeFile(name: string, text: string): void {
@@ -101,6 +119,11 @@ export class Bed {
 
   openGate(name: string): void {
     closeSync(openSync(join(this.#gates, name), "w"));
+  }
+
+  /** The next message that is sent is taken; then the window's bridge dies, without a word about it. */
+  loseNextAnswer(): void {
+    closeSync(openSync(join(this.folder, "lose"), "w"));
   }
 
   /** What an agent was sent, as its log has it. */
@@ -127,8 +150,10 @@ export class Bed {
       return 0;
     }
   }
+}
 
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  }
+/** As a whole: who watches a file never reads half of it. */
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
 }

@@ -1,6 +1,15 @@
 /** A real VS Code (code-server) with the packaged extension installed, in a folder of its own. Ended by its id. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,8 +34,26 @@ const USER_SETTINGS = {
   "git.enabled": false,
 };
 
+/** Everything that a scene may have left open is closed by one key. */
+export const TIDY = "Control+Alt+F9";
+const TIDY_BINDING = {
+  key: "ctrl+alt+f9",
+  command: "runCommands",
+  args: {
+    commands: [
+      "workbench.action.closeQuickOpen",
+      "workbench.action.terminal.killAll",
+      "workbench.action.closePanel",
+      "workbench.action.closeAllEditors",
+      "notifications.clearAll",
+    ],
+  },
+};
+
 export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), "sidekicks-vscode-"));
+  /** The folder that its windows are opened on; beds put their files there, one after the other. */
+  readonly workspace = join(this.folder, "project");
   readonly #process: ChildProcess;
   #stopped = false;
   readonly base: string;
@@ -44,8 +71,10 @@ export class Server {
   private constructor(port: number, trust: boolean, machine: object) {
     this.base = `http://127.0.0.1:${port}`;
     const at = (...names: string[]): string => join(this.folder, ...names);
-    for (const name of ["user/User", "user/Machine", "home"]) mkdirSync(at(name), { recursive: true });
+    for (const name of ["user/User", "user/Machine", "home", "project"])
+      mkdirSync(at(name), { recursive: true });
     writeFileSync(at("user/User/settings.json"), JSON.stringify(USER_SETTINGS));
+    writeFileSync(at("user/User/keybindings.json"), JSON.stringify([TIDY_BINDING]));
     writeFileSync(at("user/Machine/settings.json"), JSON.stringify(machine));
     writeFileSync(at("cs.yaml"), `auth: none\nbind-addr: 127.0.0.1:${port}\n`);
     const places = [
@@ -83,6 +112,14 @@ export class Server {
     const kept = Object.entries(process.env).filter(([key]) => !foreign.test(key));
     const home = join(this.folder, "home");
     return { ...Object.fromEntries(kept), HOME: home, XDG_CONFIG_HOME: join(home, ".config") };
+  }
+
+  /** What the extension logged, with the words of its bridge: a file for each window that was opened. */
+  logs(): string[] {
+    const all = readdirSync(join(this.folder, "user/logs"), { recursive: true, encoding: "utf8" });
+    return all
+      .filter((name) => name.endsWith("Sidekicks.log"))
+      .map((name) => join(this.folder, "user/logs", name));
   }
 
   async #listening(): Promise<void> {

@@ -1,6 +1,8 @@
 /** A VS Code window in a headless browser: its workbench, its chat view, what a user does with them. */
 import type { BrowserContext, Frame, Locator, Page } from "playwright-core";
 import type { Bed } from "./bed.ts";
+import { TIDY } from "./server.ts";
+import { until } from "./waiting.ts";
 
 export interface WindowOptions {
   folder?: string;
@@ -24,33 +26,54 @@ export class Window {
     return new Window(page);
   }
 
-  /** Run a command by its title. */
-  async command(title: string): Promise<void> {
-    await this.#choose("F1", `>${title}`, title.split(": ").at(-1) ?? title);
-  }
-
-  /** Open a file of the workspace. */
+  /** Open a file of the workspace, from the explorer: a search would have to know it first. */
   async openFile(name: string): Promise<Locator> {
-    await this.#choose("Control+P", name, name);
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row");
+    await row.filter({ has: this.page.getByText(name, { exact: true }) }).dblclick();
     const editor = this.page.locator(`.monaco-editor[data-uri$='${name}']`);
     await editor.waitFor();
     return editor;
   }
 
-  /** Open the box at the top by its key, write into it and choose a row; anew if something took the focus meanwhile. */
-  async #choose(key: string, text: string, row: string): Promise<void> {
-    for (let tries = 0; tries < 8; tries++) {
-      await this.page.keyboard.press(key);
+  /** Choose from the menu that a right click opened. By key: it does not hear the mouse in its first moments. */
+  async menu(text: string): Promise<void> {
+    const item = this.page.locator(".monaco-menu .action-item", { hasText: text }).first();
+    await item.hover();
+    await item.and(this.page.locator(".focused")).waitFor();
+    await this.page.keyboard.press("Enter");
+    await item.waitFor({ state: "detached" });
+  }
+
+  /**
+   * Run a command by its title. The box is opened anew when something took the focus from it, and after a while, too:
+   * it lists what was possible when it was opened.
+   */
+  async command(title: string): Promise<void> {
+    const text = `>${title}`;
+    const rows = this.page.locator(".quick-input-widget:visible .monaco-list-row");
+    const exact = rows.filter({ has: this.page.locator(".label-name", { hasText: whole(title) }) });
+    const chosen = this.page.locator(".focused");
+    const similar = rows.and(chosen).filter({ hasText: title.split(": ").at(-1) });
+    for (const end = Date.now() + 60_000; Date.now() < end;) {
+      await this.page.keyboard.press("F1");
       try {
-        await this.#box.fill(text, { timeout: 5_000 });
-        if ((await this.#box.inputValue({ timeout: 1_000 })) !== text) continue;
-        await this.pick(row).click({ timeout: 5_000 });
-        return;
+        await this.#box.fill(text, { timeout: 2_000 });
+        for (const anew = Date.now() + 4_000; Date.now() < anew;) {
+          await this.page.waitForTimeout(20);
+          if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
+            await this.#box.fill(text, { timeout: 1_000 });
+          // By key where it is the chosen one: a list that is drawn anew under the mouse loses the click.
+          if (await exact.and(chosen).first().isVisible()) await this.page.keyboard.press("Enter");
+          else if (await exact.first().isVisible()) await exact.first().click({ timeout: 5_000 });
+          else if (await similar.isVisible()) await this.page.keyboard.press("Enter");
+          else continue;
+          return;
+        }
       } catch {
-        continue; // it was closed
+        continue; // the key was not heard, or the box was closed
       }
     }
-    throw new Error(`The box for ${text} does not stay open.`);
+    throw new Error(`The box for ${text} does not stay open, or does not offer it.`);
   }
 
   get #box(): Locator {
@@ -136,7 +159,49 @@ export class Window {
     return item;
   }
 
+  /** Close what a scene left open. Throws if that is not possible: then the next one needs a window of its own. */
+  async tidy(): Promise<void> {
+    const left = this.page.locator(
+      ".tab, .panel .title:visible, .quick-input-widget:visible, .notification-toast",
+    );
+    await this.page.keyboard.press("Escape");
+    await this.page.keyboard.press(TIDY);
+    await until(
+      () => left.count(),
+      (count) => count === 0,
+      10_000,
+    );
+  }
+
+  /** Have something changed that restarts the bridge; answers once the chat shows what comes of it. */
+  async afterRestart(change: () => void): Promise<void> {
+    const chat = await this.chat(".composer");
+    await chat.locator("body:not([data-bridge=starting])").waitFor();
+    await chat.evaluate(() => {
+      const restarted = new Promise<void>((resolve) => {
+        let gone = false;
+        const hear = ({ data }: MessageEvent<{ type: string; surroundings?: { bridge: string } }>): void => {
+          const bridge = data.surroundings?.bridge ?? "";
+          gone ||= bridge === "starting";
+          const shown = ["open", "closed"].includes(data.type) || ["missing", "failed"].includes(bridge);
+          if (!gone || !shown) return;
+          globalThis.removeEventListener("message", hear);
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+        };
+        globalThis.addEventListener("message", hear);
+      });
+      Object.assign(globalThis, { restarted });
+    });
+    change();
+    await chat.evaluate(() => (globalThis as unknown as { restarted: Promise<void> }).restarted);
+  }
+
   async close(): Promise<void> {
     await this.page.close();
   }
+}
+
+/** A text as the whole of what it is searched in. */
+function whole(text: string): RegExp {
+  return new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);
 }

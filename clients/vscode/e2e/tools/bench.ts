@@ -107,5 +107,4 @@ try {
   figure("vscode20k.lost", lost, "deltas");
 } finally {
   await end();
-  bed.remove();
 }

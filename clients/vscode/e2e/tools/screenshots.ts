@@ -36,8 +36,8 @@ function quoted(text: string): string {
 }
 
 const EXPLAINED = [
-  "!think The_question_is_about_route().",
-  "!tool read Read_router.py | router.py:6",
+  "!think The question is about route().",
+  "!tool read Read router.py | router.py:6",
   "!usage 18400 200000",
   "!say `route()` decides in this order:\\n\\n1. the agents that are **mentioned**, as they are mentioned;\\n2. else who spoke last, if still a member;\\n3. else nobody.\\n\\n",
   "!say A channel with a single member needs no mention, but that case is missing.",
@@ -124,5 +124,4 @@ try {
 } finally {
   await browser.browser()?.close();
   await end();
-  bed.remove();
 }

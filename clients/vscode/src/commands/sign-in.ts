@@ -16,7 +16,9 @@ export function signInCommands(app: App): Commands {
     "agent.signOut": async (given?: Given) => {
       const can = ({ canLogOut }: Agent): boolean => canLogOut === true;
       const agent = await agentOf(app, given, vscode.l10n.t("Where do you want to sign out?"), can);
-      if (agent) await app.bridge.request("sidekicks/agent/logout", { agent: agent.name });
+      if (!agent) return;
+      await app.bridge.request("sidekicks/agent/logout", { agent: agent.name });
+      void vscode.window.showInformationMessage(vscode.l10n.t("Signed out of @{0}.", agent.name));
     },
   };
 }
