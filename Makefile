@@ -48,7 +48,7 @@ test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k ro
 test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route'; AGAIN=1: what failed)
 	$(VSCODE)/scripts/tools.sh all
 	@$(if $(AGAIN),,rm -rf .build/vscode/e2e.json .build/vscode/failures)
-	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS)
+	cd $(VSCODE) && $(NODE_24) PYTHON="$${PYTHON:-$(CURDIR)/$(PY)}" npm run --silent e2e -- $(ARGS) 'e2e/*.test.ts'
 
 test-vscode-here: # for `make test` on a developer's machine
 	@if missing=$$($(VSCODE)/scripts/missing.sh); then $(MAKE) --no-print-directory test-vscode; \

@@ -326,9 +326,10 @@ scene(
       await pages().evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // the emulation sends none
       s.bed.openGate("meanwhile");
       await answer(s.chat, "Long_done.").waitFor();
-      const notice = await s.window.notification("@alice has answered in #general.");
       await other.close();
       await session.send("Emulation.setFocusEmulationEnabled", { enabled: true });
+      await pages().bringToFront(); // a page that is behind draws no notice
+      const notice = await s.window.notification("@alice has answered in #general.");
       await notice.getByRole("button", { name: "Show" }).click();
     });
 
