@@ -324,6 +324,9 @@ scene(
         (focused) => !focused,
       );
       await pages().evaluate(() => document.dispatchEvent(new Event("visibilitychange"))); // the emulation sends none
+      // The extension hears of it by the way that this takes after it, and before it of the answer.
+      await s.chat.locator(".composer textarea").fill("@bob and you?");
+      await s.chat.locator(".route .route-to", { hasText: "Bob" }).waitFor();
       s.bed.openGate("meanwhile");
       await answer(s.chat, "Long_done.").waitFor();
       await other.close();
@@ -331,6 +334,7 @@ scene(
       await pages().bringToFront(); // a page that is behind draws no notice
       const notice = await s.window.notification("@alice has answered in #general.");
       await notice.getByRole("button", { name: "Show" }).click();
+      await s.chat.locator(".composer textarea").fill("");
     });
 
     test("the bridge is restarted by command, and its log is shown", async () => {
