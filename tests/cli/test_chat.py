@@ -50,7 +50,7 @@ def test_agent_text_cannot_touch_the_terminal(desk: Desk) -> None:
     assert b"\x1b[2J" not in chat.raw
     assert "␛]0;owned␇a␛[2Jb" in shown
     assert "c‹U+202E›d ‹9B›31m" in shown
-    assert "\n❯ You · 12:00\n  raw" in shown
+    assert re.search(r"\n❯ You · (\S+ )?12:00\n  raw", shown)  # with its date, where that is not today's
     assert after(shown, "Scout ·").count("\n❯ You") == 0  # indented: no message can forge another speaker
 
 
