@@ -195,12 +195,13 @@ class SqliteStore:
         """Write what is waiting, close. Idempotent: every caller waits for the end.
 
         The reader closes first: the last connection merges the log into the database, and of two that close at the same
-        moment neither is the last.
+        moment neither is the last. Once begun it goes on, even if the caller is cancelled.
         """
-        self._closed = True
-        for worker in (self._reader, self._writer):
-            worker.stop()
-            await asyncio.shield(asyncio.wrap_future(worker.ended))
+        if not self._closed:
+            self._closed = True
+            self._reader.ended.add_done_callback(lambda _ended: self._writer.stop())
+            self._reader.stop()
+        await asyncio.shield(asyncio.wrap_future(self._writer.ended))
 
     async def _structs(self, kind: type[T], statement: str, *values: str | int) -> list[T]:
         return await self._rows(statement, *values, decode=msgspec.json.Decoder(kind).decode)
