@@ -36,6 +36,7 @@ export class Bridge implements vscode.Disposable {
   #client: LanguageClient | undefined;
   #crashes: number[] = [];
   #starting: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
   #generation = 0;
   state: BridgeState = "starting";
   found: Found | undefined;
@@ -54,9 +55,16 @@ export class Bridge implements vscode.Disposable {
     return this.#starting;
   }
 
-  async restart(): Promise<void> {
+  /** One after the other; what asks while another waits for its turn is served by that one. */
+  restart(): Promise<void> {
+    this.#restarting ??= this.#restart();
+    return this.#restarting;
+  }
+
+  async #restart(): Promise<void> {
     await this.#starting;
     await this.#stop();
+    this.#restarting = undefined; // from here on a change may come too late for this start
     this.#crashes = [];
     await this.start();
   }

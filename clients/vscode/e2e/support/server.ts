@@ -32,6 +32,7 @@ const USER_SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "files.simpleDialog.enable": true,
   "git.enabled": false,
+  "files.autoSave": "off", // in a browser it is on, and what is unsaved would not stay so
 };
 
 /** Everything that a scene may have left open is closed by one key. */

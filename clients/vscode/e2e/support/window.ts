@@ -63,10 +63,11 @@ export class Window {
           if ((await this.#box.inputValue({ timeout: 1_000 })) !== text)
             await this.#box.fill(text, { timeout: 1_000 });
           // By key where it is the chosen one: a list that is drawn anew under the mouse loses the click.
-          if (await exact.and(chosen).first().isVisible()) await this.page.keyboard.press("Enter");
+          if (await exact.and(chosen).first().isVisible()) await this.#box.press("Enter", { timeout: 1_000 });
           else if (await exact.first().isVisible()) await exact.first().click({ timeout: 5_000 });
-          else if (await similar.isVisible()) await this.page.keyboard.press("Enter");
+          else if (await similar.isVisible()) await this.#box.press("Enter", { timeout: 1_000 });
           else continue;
+          await rows.filter({ hasText: title }).first().waitFor({ state: "hidden" }); // before what comes next is asked
           return;
         }
       } catch {
@@ -88,7 +89,7 @@ export class Window {
   /** Type into the input box that is open, and accept. */
   async enter(text: string): Promise<void> {
     await this.#box.fill(text);
-    await this.page.keyboard.press("Enter");
+    await this.#box.press("Enter");
   }
 
   /** The chat view's page, once it is there and its composer can be written in. */
@@ -132,7 +133,7 @@ export class Window {
   async openChannel(title: string): Promise<void> {
     await this.command("Sidekicks: Open Channel…");
     await this.pick(title).click();
-    await (await this.chat()).locator(`body[data-channel="${title}"]`).waitFor();
+    await this.shown(title);
   }
 
   /** Wait until a channel is shown and its composer has the focus. */

@@ -81,12 +81,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.#visibility.fire();
   }
 
-  /** Show a channel, in front. */
+  /** Show a channel, in front. The focus comes at once: late, it would be taken from what the user went on to. */
   async show(channelId: string, focus = true): Promise<void> {
-    await this.#context.workspaceState.update(LAST_CHANNEL, channelId);
-    const opened = this.#ready ? await this.conversation.open(channelId) : undefined;
-    if (this.#ready && opened === undefined) this.conversation.leave();
-    await this.reveal(focus);
+    const kept = this.#context.workspaceState.update(LAST_CHANNEL, channelId);
+    await Promise.all([kept, this.reveal(focus), this.#open(channelId)]);
+  }
+
+  async #open(channelId: string): Promise<void> {
+    if (this.#ready && !(await this.conversation.open(channelId))) this.conversation.leave();
   }
 
   /** Bring the view to the front; `focus`: into the composer. */
