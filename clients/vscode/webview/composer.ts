@@ -42,6 +42,7 @@ export class Composer {
   readonly #underway = new Set<string>();
   #state: ComposerState | undefined;
   #channelId: string | undefined;
+  #focusDue = false;
   #history = -1;
   #prepared = new Set<string>();
   #timers: { preview?: number; draft?: number } = {};
@@ -81,6 +82,7 @@ export class Composer {
     this.#state = state;
     this.#stop.hidden = !state.answering;
     this.field.disabled = state.channel === undefined;
+    if (this.#focusDue && !this.field.disabled) this.focus();
     if (before?.channel !== state.channel || before?.agents !== state.agents) this.#drawMembers(state);
     this.#drawSend();
   }
@@ -108,10 +110,12 @@ export class Composer {
 
   attach(attachments: Attachment[]): void {
     this.#attachments.add(attachments);
-    this.field.focus();
+    this.focus();
   }
 
+  /** Now, or as soon as there is a channel to write to: a field that is disabled takes no focus. */
   focus(): void {
+    this.#focusDue = this.field.disabled;
     this.field.focus();
   }
 
