@@ -223,7 +223,7 @@ async def spawn(spec: AgentSpec, cwd: str, mark: str, log: LogRing, watch: reape
         )
     except (OSError, ValueError) as problem:
         watch.remove(mark)
-        raise _spawn_failed(spec, argv[0], _why(problem)) from problem
+        raise _spawn_failed(spec, argv[0], _why(problem, argv[0])) from problem
     return AgentProcess(process, mark, log, watch)
 
 
@@ -260,12 +260,25 @@ def _spawn_failed(spec: AgentSpec, command: str, why: str) -> SidekicksError:
     )
 
 
-def _why(problem: OSError | ValueError) -> str:
+def _why(problem: OSError | ValueError, program: str) -> str:
     if isinstance(problem, OSError):
+        if problem.errno == 2 and (needed := _interpreter(program)):  # ENOENT, though the script is there
+            return f"its first line names `{needed}`, which is not there. Install that, or the agent anew"
         if problem.errno == 8:  # ENOEXEC
             return "it is no program this system can run (a script needs a first line like `#!/bin/sh`)"
         return (problem.strerror or str(problem)).lower()
     return str(problem)
+
+
+def _interpreter(program: str) -> str | None:
+    """What the first line of a script says it is run by; the system's "no such file" is about that, not the script."""
+    try:
+        with Path(program).open("rb") as script:
+            first = script.readline(256)
+    except OSError:
+        return None
+    words = first[2:].decode("utf-8", "replace").split(maxsplit=1) if first.startswith(b"#!") else []
+    return words[0] if words else None
 
 
 def _signal_name(number: int) -> str:

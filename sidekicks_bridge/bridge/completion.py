@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sidekicks_bridge.channels.commands import AFTER_MENTION, BLANKS
 from sidekicks_bridge.channels.mentions import find_mentions, may_begin_mention
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 _NAME_BEFORE = re.compile(r"@([A-Za-z0-9._-]{0,64})$")
 _COMMAND_BEFORE = re.compile(r"/([\w.:-]*)$")
-_BLANKS = re.compile(r"[\s\ufeff\u200b]*")
-_AFTER_MENTION = re.compile(r"[,:]?[\s\ufeff\u200b]+")
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -109,18 +108,18 @@ def _command_item(label: str, agent: str, command: Command, start: int, end: int
 
 
 def _only_blank(before: str) -> list[str] | None:
-    return [] if _BLANKS.fullmatch(before) else None
+    return [] if BLANKS.fullmatch(before) else None
 
 
 def _leading(before: str, names: list[str]) -> list[str] | None:
     """The agents mentioned before the slash, if nothing else stands there; None if something does."""
-    at = _end(_BLANKS, before, 0)
+    at = _end(BLANKS, before, 0)
     agents: list[str] = []
     for mention in find_mentions(before, names).known:
         if mention.start != at:
             return None
         agents.append(mention.name)
-        at = _end(_AFTER_MENTION, before, mention.end)
+        at = _end(AFTER_MENTION, before, mention.end)
     return agents if at == len(before) else None
 
 

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from sidekicks_bridge.channels.mentions import Mention
 
-_BLANKS = re.compile(r"[\s\ufeff\u200b]*")
-_AFTER_MENTION = re.compile(r"[,:]?[\s\ufeff\u200b]+")
+# What a paste from a web page or a chat brings along and nobody sees is white space, too: joiners, marks of direction.
+_UNSEEN = r"[\s\ufeff\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069]"
+BLANKS = re.compile(f"{_UNSEEN}*")
+AFTER_MENTION = re.compile(f"[,:]?{_UNSEEN}+")
 _COMMAND = re.compile(r"/(?P<word>[A-Za-z0-9][\w.:-]*+)(?=[\s\ufeff\u200b]|\Z)")
 
 
@@ -52,12 +54,12 @@ class SlashCommand:
 
 def find_command(text: str, mentions: Iterable[Mention]) -> SlashCommand | None:
     """The command that ``text`` is: at its very start (white space dropped) or after its leading mentions."""
-    at = _end(_BLANKS, text, 0)
+    at = _end(BLANKS, text, 0)
     leading: dict[str, None] = {}
     for mention in mentions:
         if mention.start != at:
             break
-        at = _end(_AFTER_MENTION, text, mention.end)
+        at = _end(AFTER_MENTION, text, mention.end)
         leading[mention.name] = None
     found = _COMMAND.match(text, at)
     if found is None:

@@ -32,7 +32,7 @@ class Words:
         except ValueError:
             number = -1.0
         if not 0 <= number < 1e9:
-            raise Usage(f"--{name} takes a number, not {value!r}.")
+            raise Usage(f"--{name} takes a number from 0, not {value!r}.")
         return number
 
 

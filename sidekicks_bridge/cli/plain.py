@@ -13,8 +13,7 @@ from sidekicks_bridge.cli.channel_ref import UnknownChannel, default_channel, fi
 from sidekicks_bridge.cli.config import check_usable
 from sidekicks_bridge.cli.exit_codes import INTERRUPTED, OK
 from sidekicks_bridge.cli.listener import PlainListener
-from sidekicks_bridge.cli.say import Interrupt, outcome, send, tell_other_root
-from sidekicks_bridge.cli.text import safe
+from sidekicks_bridge.cli.say import Interrupt, outcome, send, tell_not_kept, tell_other_root
 from sidekicks_bridge.protocol.requests import Empty, OpenChannel, OpenedChannel
 from sidekicks_bridge.protocol.requests import State as BridgeState
 
@@ -32,9 +31,7 @@ async def talk_plainly(command: Sequence[str] | None, config: str | None, ref: s
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         check_usable(state)
         listener.know(state)
-        if not state.storage.persistent:
-            reason = safe(state.storage.reason or "it is in memory")
-            print(f"sidekicks: history is not kept: {reason}", file=sys.stderr, flush=True)
+        tell_not_kept(state)
         channel = await _channel(client, state, ref)
         asked = OpenChannel(channel_id=channel.id, limit=1)
         tell_other_root(await client.request("sidekicks/channel/open", asked, OpenedChannel, listener.opened))

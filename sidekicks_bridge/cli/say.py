@@ -114,6 +114,7 @@ async def _run(arguments: Namespace, text: str, files: list[Attachment], command
         state = await client.request("sidekicks/state/get", Empty(), BridgeState)
         check_usable(state)
         listener.know(state)
+        tell_not_kept(state)
         channel = await find_channel(client, state, arguments.channel)
         return await _talk(client, listener, channel, text, files)
 
@@ -132,6 +133,13 @@ async def _talk(
         exchange = await send(client, listener, channel.id, text, files)
         tasks.cancel_scope.cancel()
     return INTERRUPTED if interrupt.seen else outcome(exchange)
+
+
+def tell_not_kept(state: BridgeState) -> None:
+    """Say on stderr that history is not being kept, and why (design rule 9)."""
+    if not state.storage.persistent:
+        reason = safe(state.storage.reason or "it is in memory")
+        print(f"sidekicks: history is not kept: {reason}", file=sys.stderr, flush=True)
 
 
 def tell_other_root(opened: OpenedChannel) -> None:

@@ -64,7 +64,8 @@ def _show(found: Verified, as_json: bool) -> None:
     for finding in found.findings:
         print(f"{finding.path}: {finding.what}: {finding.text}")
     wrong = len(found.findings)
-    print(f"{found.messages} messages, {'all as they were written' if not wrong else f'{wrong} findings'}")
+    waiting = f"; {found.waiting} not in the transcript yet" if found.waiting else ""
+    print(f"{found.messages} messages, {'all as they were written' if not wrong else f'{wrong} findings'}{waiting}")
 
 
 def transcript(argv: list[str]) -> int:

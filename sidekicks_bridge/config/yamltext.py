@@ -146,6 +146,7 @@ _EXPLANATIONS: Final = (
     ),
     ("but found '<block", "The indentation does not fit the lines above; align it with its neighbours."),
     ("expected <block end>", "This does not fit the lines above: check the indentation, quotes and brackets."),
+    ("expected the node content", "A value is missing here, or a '[' or '{' above is not closed."),
     ("unexpected end of stream", "The text in quotes that begins here is not closed; add the closing quote."),
     ("expected ',' or", "The '[' or '{' here is not closed, or a ',' is missing in it."),
     ("undefined alias", "The alias refers to an anchor that does not exist; define '&name' first, or quote the '*'."),

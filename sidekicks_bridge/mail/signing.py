@@ -72,10 +72,12 @@ def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
             seed = bytes.fromhex(file.read().decode("ascii").strip())
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as problem:
-        raise BadKey(f"The key {path} cannot be read: {problem}.") from problem
+    except OSError as problem:
+        raise BadKey(f"The key {path} cannot be read: {problem.strerror or problem}.") from problem
+    except ValueError as problem:
+        raise BadKey(f"The key {path} is damaged. Put it back from a copy, or take another name.") from problem
     if len(seed) != KEY_BYTES:
-        raise BadKey(f"The key {path} has {len(seed)} bytes instead of {KEY_BYTES}.")
+        raise BadKey(f"The key {path} has {len(seed)} bytes instead of {KEY_BYTES}. Put it back, or take another name.")
     return PrivateKey(seed)
 
 

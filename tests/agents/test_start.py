@@ -47,6 +47,17 @@ async def test_a_file_that_cannot_be_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("end", ["\n", " -u\n", "\r\n"])
+async def test_a_script_whose_interpreter_is_gone(tmp_path: Path, end: str) -> None:
+    script = tmp_path / "script"
+    script.write_bytes(f"#! /gone/node{end}".encode())
+    script.chmod(0o755)
+    async with world(tmp_path) as w:
+        w.configure(Spec(name="bob", command=str(script)))
+        assert "first line names `/gone/node`" in (await w.fails("hi", "bob")).message
+
+
+@pytest.mark.anyio
 async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     async with world(tmp_path / "gone") as w:
         problem = await w.fails("hi")

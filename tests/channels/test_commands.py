@@ -27,6 +27,8 @@ def command(text: str) -> SlashCommand | None:
         ("\u00a0/help", "/help"),
         ("\ufeff/help", "/help"),
         ("\u3000/help", "/help"),
+        ("\u2060/help", "/help"),
+        ("\u200e\u202a /help", "/help"),
         ("/help me  please ", "/help me  please "),
         ("/plan\n- one\n- two\n", "/plan\n- one\n- two\n"),
         ("/help\tme", "/help\tme"),

@@ -251,3 +251,14 @@ def test_what_others_write_to_each_other_is_read_along_and_answered(office: Desk
     assert run(office, "read", "ann", "--as", "ben").stdout == "I read this, too\n"
     chat.key("ctrl-d")
     assert chat.wait_for_end() == 0
+
+
+def test_say_tells_that_history_is_not_kept(office: Desk) -> None:
+    assert run(office, "say", "#lab", "hi").stderr == ""
+    run(office, "stop")
+    (history,) = office.folder.parent.glob("config/sidekicks/data/*/history.db")
+    history.unlink()
+    history.mkdir()
+    said = run(office, "say", "#lab", "hi")
+    assert said.stdout.endswith("heard: hi\n")
+    assert f"history is not kept: The history in {history.parent}" in said.stderr

@@ -30,6 +30,7 @@ UNREADABLE = {
     'agents:\n  - name: "a\n    command: b\n': "2:11 error: The text in quotes that begins here is not closed; "
     "add the closing quote.",
     "agents: [a, b\nlimits: {}\n": "1:9 error: The '[' or '{' here is not closed, or a ',' is missing in it.",
+    "agents: [\n": "2:1 error: A value is missing here, or a '[' or '{' above is not closed.",
     "agents: a: b\n": "1:10 error: A ':' is not expected here: check the indentation, or quote the value.",
     "agents:\n  - name: @bob\n": "2:11 error: This character cannot begin a value; put the value in quotes.",
     'a: "\\d"\n': "1:6 error: A backslash in double quotes is not a known escape; double it, or use single quotes.",

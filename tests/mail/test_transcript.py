@@ -321,3 +321,16 @@ async def test_a_damaged_repository_is_mended_and_none_above_is_touched(tmp_path
         assert await findings(store, data) == []
         assert git(data, "log", "-1", "--format=%s") != ""
     assert run_git(above, "ls-files") == ""
+
+
+async def test_what_git_could_not_take_yet_is_counted(tmp_path: Path) -> None:
+    store = memory_store()
+    (tmp_path / "transcript").write_text("no folder", encoding="utf-8")
+    async with office(store, folder=tmp_path) as world:
+        await two(world)
+        await tell(world, "ann", "ben", "hello")
+        assert world.mail.transcript is not None
+        assert not await world.mail.transcript.settled()
+        found = await verify(store, tmp_path, None)
+        assert found is not None
+        assert (found.messages, found.findings, found.waiting) == (0, [], 1)

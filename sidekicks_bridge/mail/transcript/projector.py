@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sidekicks_bridge.channels.channel import Channel
     from sidekicks_bridge.channels.directory import Directory
     from sidekicks_bridge.channels.env import Env
+    from sidekicks_bridge.store.contract import StoredChannel
 
 _log = logging.getLogger(__name__)
 PREFIX = "mail/transcript/"
@@ -81,7 +81,7 @@ class Projector:
     def touch(self, channel_id: str) -> None:
         """Something about a channel is new: a message, a member, its name, its end."""
         channel = self._directory.find(channel_id)
-        if channel_id in self._states or (channel is not None and _is_projected(channel)):
+        if channel_id in self._states or (channel is not None and is_projected(channel.state.stored)):
             self._waiting.add(channel_id)
             self._arrived.set()
 
@@ -96,7 +96,7 @@ class Projector:
     async def purge(self) -> None:
         """Write the transcript anew, without what was deleted. Raises storeUnavailable."""
         self._anew = True
-        self._waiting.update(one.id for one in self._directory.all() if _is_projected(one))
+        self._waiting.update(one.id for one in self._directory.all() if is_projected(one.state.stored))
         self._waiting.update(self._states)
         self._arrived.set()
         if not await self.settled():
@@ -148,7 +148,9 @@ class Projector:
     async def _project(self, channel_ids: list[str]) -> None:
         if not await anyio.to_thread.run_sync(self._prepare):
             self._states = {}  # no commits (any more): everything is written anew
-            channel_ids = list({*channel_ids, *(one.id for one in self._directory.all() if _is_projected(one))})
+            channel_ids = list(
+                {*channel_ids, *(one.id for one in self._directory.all() if is_projected(one.state.stored))}
+            )
         shares = {channel_id: await self._share(channel_id) for channel_id in channel_ids}
         wanted = {channel_id: share for channel_id, share in shares.items() if share is not None}
         await anyio.to_thread.run_sync(commit, self.repository, list(wanted.values()), self._keys)
@@ -196,6 +198,6 @@ class Projector:
                 _log.warning("git's housekeeping failed: %s", problem)
 
 
-def _is_projected(channel: Channel) -> bool:
-    stored = channel.state.stored
+def is_projected(stored: StoredChannel) -> bool:
+    """Whether a channel belongs into the transcript: a pair always, a named one once a peer was in it."""
     return stored.kind == "pair" or (stored.kind == "named" and stored.projected)

@@ -10,7 +10,7 @@ import msgspec
 from sidekicks_bridge.mail.shown import body_of
 from sidekicks_bridge.mail.signing import BadKey, load_key
 from sidekicks_bridge.mail.transcript.page import author_of, expected_fields, file_name, is_signed, parse
-from sidekicks_bridge.mail.transcript.projector import FOLDER, PREFIX, Projected
+from sidekicks_bridge.mail.transcript.projector import FOLDER, PREFIX, Projected, is_projected
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,10 +31,11 @@ class Finding(msgspec.Struct, omit_defaults=True):
 
 
 class Verified(msgspec.Struct):
-    """How many messages were compared, and what is wrong."""
+    """How many messages were compared, what is wrong, and how many have no file yet."""
 
     messages: int
     findings: list[Finding]
+    waiting: int = 0
 
 
 async def verify(store: Store, data_folder: Path, wanted: str | None) -> Verified | None:
@@ -50,6 +51,8 @@ async def verify(store: Store, data_folder: Path, wanted: str | None) -> Verifie
     for channel in await store.channels():
         state = msgspec.convert(states[channel.id], Projected) if channel.id in states else None
         if state is None:
+            if is_projected(channel) and wanted is None:
+                result.waiting += await _count(store, channel)
             continue
         known.add(state.folder)
         if _is_wanted(state.folder, wanted):
@@ -108,8 +111,11 @@ async def _check(store: Store, channel: StoredChannel, state: Projected, folder:
         page = await store.page(channel.id, after=after, limit=_PAGE)
         for message in page.messages:
             name = file_name(message)
-            if message.author.kind == "system" or ((message.seq or 0) > state.upto and name not in names):
-                continue  # no mail, or not written yet
+            if message.author.kind == "system":
+                continue  # no mail
+            if (message.seq or 0) > state.upto and name not in names:
+                result.waiting += 1
+                continue
             result.messages += 1
             if name in names:
                 names.discard(name)
@@ -119,6 +125,17 @@ async def _check(store: Store, channel: StoredChannel, state: Projected, folder:
         more = page.has_more
         after = page.messages[-1].seq or after if page.messages else after
     result.findings += await anyio.to_thread.run_sync(_leftovers, folder, names, missing)
+
+
+async def _count(store: Store, channel: StoredChannel) -> int:
+    """How many messages a channel has that belongs into the transcript and has no folder there yet."""
+    count, after, more = 0, 0, True
+    while more:
+        page = await store.page(channel.id, after=after, limit=_PAGE)
+        count += sum(message.author.kind != "system" for message in page.messages)
+        more = page.has_more
+        after = page.messages[-1].seq or after if page.messages else after
+    return count
 
 
 def _compare(folder: _Folder, name: str, message: Message, channel: StoredChannel) -> list[Finding]:
