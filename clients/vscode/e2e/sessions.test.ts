@@ -139,6 +139,23 @@ scene(
       await s.chat.locator(".message.by-user .chip", { hasText: "outside.txt" }).waitFor();
     });
 
+    test("what is sent without a word shows what is attached, and no empty box", async () => {
+      await s.window.openChannel("#memory");
+      await s.chat.locator(".composer textarea").evaluate((element) => {
+        const dropped = new DataTransfer();
+        dropped.items.add(new File(["no words"], "alone.txt", { type: "text/plain" }));
+        element.dispatchEvent(
+          new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }),
+        );
+      });
+      await s.chat.locator(".chips .chip", { hasText: "alone.txt" }).waitFor();
+      await s.window.say("");
+      const message = s.chat.locator(".message.by-user.finished", { hasText: "alone.txt" });
+      await message.locator(".chip").waitFor();
+      assert.equal(await message.locator(".message-body").isVisible(), false);
+      await s.chat.locator(".message.by-agent.finished:last-child").waitFor();
+    });
+
     test("about an agent that says nothing for long one is asked whether to wait, stop or restart", async () => {
       await s.window.openChannel("#silence");
       await s.window.say("!say Hm !hang");

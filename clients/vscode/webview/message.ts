@@ -82,6 +82,7 @@ export class MessageView {
 
   #drawParts({ id, parts, state }: Message): void {
     const final = state !== "streaming";
+    this.#body.hidden = final && parts.every((part) => part.type === "text" && part.text === "");
     parts.forEach((part, index) => {
       let view = this.#parts[index];
       if (!view) {

@@ -1,9 +1,10 @@
 /**
  * How fast the chat view is, in the real VS Code; one JSON object a line.
  *
- * vscode20k.longest  longest task of the view's page while 20,000 deltas stream in below 2,000 messages of history, ms
- * vscode20k.cpu      the most processor time that a task took meanwhile, ms
- * vscode20k.lost     how many of them are not shown at the end
+ * vscode20k.longest  longest task of the view's page while 20,000 deltas stream in below 2,000 messages of history, ms:
+ *                    the median of three rounds, since what else runs on the machine can hold any task up
+ * vscode20k.cpu      the most processor time that a task took in any of them, ms
+ * vscode20k.lost     how many of the deltas are not shown at the end, of all rounds
  * vscode.open10k     from the view being ready to the first paint of a channel of 10,000 messages, ms
  * vscode.vsix        size of the package, kB
  */
@@ -19,6 +20,8 @@ import { until } from "../support/waiting.ts";
 import { Trace } from "./trace.ts";
 
 const DELTAS = 20_000;
+/** A channel for each round. */
+const BUSY = ["busy-1", "busy-2", "busy-3"];
 
 interface Flood {
   longest: number;
@@ -65,12 +68,16 @@ async function flood(browser: BrowserContext, window: Window, chat: Frame): Prom
         if (!text?.includes("THE_END")) requestAnimationFrame(look);
         else requestAnimationFrame(() => requestAnimationFrame(() => resolve(text)));
       };
-      globalThis.addEventListener("message", ({ data }: MessageEvent<{ events?: Event[] }>) => {
+      const hear = ({ data }: MessageEvent<{ events?: Event[] }>): void => {
         for (const { method, params } of data.events ?? []) {
           if (method === "sidekicks/message/delta") performance.mark("flood.delta");
-          else if (method === "sidekicks/message/updated" && params.message.turn?.stopReason) look();
+          else if (method === "sidekicks/message/updated" && params.message.turn?.stopReason) {
+            globalThis.removeEventListener("message", hear);
+            look();
+          }
         }
-      });
+      };
+      globalThis.addEventListener("message", hear);
     });
     Object.assign(globalThis, { ended: ended.finally(() => performance.mark("flood.ended")) });
   });
@@ -88,7 +95,11 @@ async function flood(browser: BrowserContext, window: Window, chat: Frame): Prom
 }
 
 figure("vscode.vsix", statSync(join(EXTENSION, "sidekicks.vsix")).size / 1000, "kB");
-const history = { busy: 2_000, long: 10_000, short: 1 };
+const history = {
+  long: 10_000,
+  short: 1,
+  ...Object.fromEntries(BUSY.map((name) => [name, 2_000])),
+};
 const bed = new Bed(await sharedServer(), {
   agents: { alice: [] },
   channels: Object.keys(history).map((name) => ({ name, members: ["alice"] })),
@@ -100,11 +111,19 @@ try {
   const chat = await window.chat();
   await window.openChannel("#short");
   figure("vscode.open10k", await opening(window, chat), "ms");
-  await window.openChannel("#busy");
-  const { longest, cpu, lost } = await flood(browser, window, chat);
-  figure("vscode20k.longest", longest, "ms");
-  figure("vscode20k.cpu", cpu, "ms");
-  figure("vscode20k.lost", lost, "deltas");
+  const rounds: Flood[] = [];
+  for (const name of BUSY) {
+    await window.openChannel(`#${name}`);
+    rounds.push(await flood(browser, window, chat));
+  }
+  const longest = rounds.map((round) => round.longest).sort((a, b) => a - b);
+  figure("vscode20k.longest", longest[Math.floor(rounds.length / 2)] ?? Number.NaN, "ms");
+  figure("vscode20k.cpu", Math.max(...rounds.map(({ cpu }) => cpu)), "ms");
+  figure(
+    "vscode20k.lost",
+    rounds.reduce((sum, { lost }) => sum + lost, 0),
+    "deltas",
+  );
 } finally {
   await end();
 }
