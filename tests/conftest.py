@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -24,3 +25,13 @@ sys.dont_write_bytecode = False
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+gc.disable()
+"""While hundreds of modules are imported: there is no garbage in them."""
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: it need not be looked through again and again."""
+    gc.freeze()
+    gc.enable()

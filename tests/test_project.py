@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 import sys
@@ -57,6 +58,14 @@ HOT = {
     "sidekicks_bridge.builtin": {"acp", "pydantic", "msgspec", "anyio"},
 }
 """Modules that must start fast → what their import must not bring along."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_collecting() -> Iterator[None]:
+    """The trees of all files stay until the last test; to look for garbage in them takes longer than to parse them."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @cache
