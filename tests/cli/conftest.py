@@ -67,3 +67,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         for terminal in desk.terminals:
             terminal.close()
         desk.stop_bridges()
+
+
+@pytest.fixture
+def at_desk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The desk, its folder and environment being those of this process too: for commands that run in it."""
+    for name in [name for name in os.environ if name.startswith("SIDEKICKS")]:
+        monkeypatch.delenv(name)
+    for name, value in desk.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(desk.folder)
+    return desk

@@ -314,7 +314,9 @@ class Peer(Scripts):
         if "value" in what:
             parts[part:] = [what["value"]]
         else:
-            parts[part]["text"] += what["text"]
+            text = parts[part].pop("text")  # taken out: a text that nothing else refers to grows in place
+            text += what["text"]
+            parts[part]["text"] = text
         self.tell("message/delta", channelId=channel, messageId=turn["messageId"], part=part, **what)
 
     def run_turns(self, channel: str) -> None:

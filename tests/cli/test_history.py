@@ -1,4 +1,8 @@
-"""`sidekicks channels|log|search|export`: what people and scripts read of a history, with or without a bridge."""
+"""`sidekicks channels|log|search|export`: what people and scripts read of a history, with or without a bridge.
+
+Most of it runs in this process: a start of its own costs each command more than what it does. What belongs to a process
+(terminal, pipe, locale, memory, a bridge beside it) is tried with one.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from sidekicks_bridge import paths
+from sidekicks_bridge.__main__ import main
 from sidekicks_bridge.cli.history_view import Progress
 from sidekicks_bridge.protocol.parts import TextPart
 from sidekicks_bridge.store.contract import PutChannel, PutMember, PutMessage, StoredChannel
@@ -36,8 +41,9 @@ CONFIG = "agents:\n  - {name: alice, title: Alice, icon: 🦊, command: alice}\n
 class Shelf:
     """A desk with a history."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, printed: pytest.CaptureFixture[str]) -> None:
         self.desk = desk
+        self._printed = printed
         self.config = desk.folder.parent / "config" / "sidekicks" / "config.yaml"
         self.data = paths.data_dir(self.config)
 
@@ -51,8 +57,15 @@ class Shelf:
 
         anyio.run(write)
 
-    def run(self, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Run `sidekicks` with ``words``."""
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run `sidekicks` with ``words``, in this process and the desk's folder."""
+        self._printed.readouterr()
+        code = main(list(words))
+        out, err = self._printed.readouterr()
+        return subprocess.CompletedProcess(words, code, out, err)
+
+    def process(self, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """The same as a process of its own."""
         return subprocess.run(
             self.desk.sidekicks(*words),
             cwd=self.desk.folder,
@@ -72,9 +85,8 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    monkeypatch.setenv("XDG_CONFIG_HOME", desk.env["XDG_CONFIG_HOME"])
-    return Shelf(desk)
+def shelf(at_desk: Desk, capsys: pytest.CaptureFixture[str]) -> Shelf:
+    return Shelf(at_desk, capsys)
 
 
 @pytest.fixture
@@ -262,12 +274,14 @@ def test_a_terminal_without_colours(history: Shelf) -> None:
 
 def test_the_same_with_a_bridge_running(history: Shelf) -> None:
     words = [["channels"], ["log", "#general"], ["search", "router"], ["export", "#general"]]
-    before = [history.out(*one) for one in words]
+    before = [history.process(*one) for one in words]
+    assert {(done.returncode, done.stderr) for done in before} == {(0, "")}
+    assert [done.stdout for done in before] == [history.out(*one) for one in words]
     try:
-        assert history.run("hub", "--detach").returncode == 0
-        assert [history.out(*one) for one in words] == before
+        assert history.process("hub", "--detach").returncode == 0
+        assert [history.out(*one) for one in words] == [done.stdout for done in before]
     finally:
-        assert "Stopped" in history.run("stop").stdout
+        assert "Stopped" in history.process("stop").stdout
 
 
 def test_no_history_yet(shelf: Shelf) -> None:
@@ -361,8 +375,8 @@ def test_progress_is_shown_once_it_takes_long_and_is_gone_at_the_end(monkeypatch
 
 def test_the_locale_does_not_matter(history: Shelf) -> None:
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    assert history.run("channels", env=plain).stdout == history.out("channels")
-    assert "between us" in history.run("log", "ann ↔ bert", env=plain).stdout
+    assert history.process("channels", env=plain).stdout == history.out("channels")
+    assert "between us" in history.process("log", "ann ↔ bert", env=plain).stdout
 
 
 def test_the_folder_of_the_home_is_short(history: Shelf, tmp_path: Path) -> None:

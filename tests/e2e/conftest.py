@@ -14,8 +14,9 @@ from tests.support.bed import Bed
 from tests.support.sandbox import BridgeSandbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator
+    from collections.abc import AsyncIterator, Generator, Mapping
     from pathlib import Path
+    from typing import Any
 
     from tests.support.client import Client
 
@@ -38,10 +39,14 @@ def pytest_runtest_makereport(
 
 
 class Shared:
-    """The bridge of a file of tests, started anew when it was spoilt."""
+    """The bridge of a file of tests, started anew when it was spoilt. ``fields``: as `BridgeSandbox` takes them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, agents: Mapping[str, str] = AGENTS, fields: Mapping[str, dict[str, Any]] | None = None
+    ) -> None:
         self._folder = folder
+        self._agents = agents
+        self._fields = fields
         self._stack = AsyncExitStack()
         self._started = 0
         self._bridge: tuple[BridgeSandbox, Client] | None = None
@@ -49,7 +54,8 @@ class Shared:
     async def bridge(self) -> tuple[BridgeSandbox, Client]:
         if self._bridge is None:
             self._started += 1
-            box = BridgeSandbox(self._folder / str(self._started), AGENTS, {}, limits={"maxRunningAgents": 8})
+            folder = self._folder / str(self._started)
+            box = BridgeSandbox(folder, self._agents, {}, fields=self._fields, limits={"maxRunningAgents": 8})
             self._bridge = (box, await self._stack.enter_async_context(box.bridge()))
         return self._bridge
 
@@ -64,6 +70,7 @@ class Shared:
 
 @pytest.fixture(scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
+    """A file that needs other agents has a fixture of this name of its own."""
     shared = Shared(tmp_path_factory.mktemp("bridge"))
     yield shared
     await shared.close()
@@ -71,7 +78,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shar
 
 @pytest.fixture
 async def bed(shared: Shared, request: pytest.FixtureRequest) -> AsyncIterator[Bed]:
-    """A place in the file's bridge, with the agents `AGENTS`."""
+    """A place in the file's bridge."""
     bed = Bed(*await shared.bridge())
     yield bed
     if request.node.stash[FAILED]:

@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from tests import fake_agent
@@ -107,20 +108,37 @@ async def test_arguments_are_passed_as_they_are(place: Place) -> None:
         ("missing", "agentSpawnFailed", ["C:\\Program Files\\x\\agent.cmd", "not found"]),
         ("not-a-program", "agentSpawnFailed", ["not-a-program"]),
         ("nowhere", "agentSpawnFailed", ["no/such/folder"]),
-        ("noise", "agentProtocol", ["still loading the model"]),
-        ("hangs", "agentProtocol", ["3 s"]),
         ("dies", "agentExited", ["4", "cannot-read-my-settings"]),
         ("dies-later", "agentExited", ["5", "told to end in new"]),
         ("old", "agentProtocol", ["99"]),
         ("locked", "agentAuthRequired", ["sign in"]),
         ("refuses", "agentProtocol", ["no-more-sessions"]),
         ("no-session", "agentProtocol", ["session"]),
-        ("hangs-new", "agentProtocol", ["3 s"]),
     ],
 )
 async def test_agents_that_do_not(place: Place, agent: str, code: str, words: list[str]) -> None:
+    check_failed(place, agent, await ask(place, agent), code, words)
+    assert text_of(await ask(place, "fine", "still well?")) == "fine heard: still well?"
+
+
+async def test_agents_that_take_too_long(place: Place) -> None:
+    """Each in a conversation of its own, so that they take it together."""
+    _, client = place
+
+    async def fails(agent: str, words: str) -> None:
+        room = await client.open(f"@{agent}")
+        check_failed(place, agent, await room.ask("hi", by=agent), "agentProtocol", [words])
+        await room.close()
+
+    async with anyio.create_task_group() as tasks:
+        for agent, words in (("noise", "still loading the model"), ("hangs", "3 s"), ("hangs-new", "3 s")):
+            tasks.start_soon(fails, agent, words)
+    assert text_of(await ask(place, "fine", "still well?")) == "fine heard: still well?"
+
+
+def check_failed(place: Place, agent: str, answer: JSON, code: str, words: list[str]) -> None:
+    """The answer says what is wrong with the agent, and so does its state."""
     box, client = place
-    answer = await ask(place, agent)
     assert answer["turn"]["stopReason"] == "failed"
     error = answer["turn"]["error"]
     assert error["code"] == code, error
@@ -132,7 +150,6 @@ async def test_agents_that_do_not(place: Place, agent: str, code: str, words: li
     if agent not in ("refuses", "no-session", "locked"):
         assert states[-1]["state"] == "error"
         assert states[-1]["error"]
-    assert text_of(await ask(place, "fine", "still well?")) == "fine heard: still well?"
 
 
 async def test_an_agent_that_ignores_a_cancel_is_ended(place: Place) -> None:

@@ -189,20 +189,19 @@ async def test_two_folders(tmp_path: Path) -> None:
     ]
 
 
-async def test_a_folder_by_another_name_is_the_same_folder(tmp_path: Path) -> None:
+async def test_a_folder_by_another_name_is_the_same_folder(bed: Bed) -> None:
     """Shells say where one is, editors how one came there; links in the way are common (`/tmp`, a linked home)."""
-    box = BridgeSandbox(tmp_path)
-    (tmp_path / "link").symlink_to(box.workspace)
-    async with box.bridge() as client:
-        room = await client.open("general")
-        direct = await client.request("channel/direct", agent="alice")
-        await room.ask("@alice hello", by="alice")
-        async with box.bridge(root="link") as other:
-            there = await other.open("general")
-            assert "otherRoot" not in there.snapshot
-            assert (await other.request("channel/direct", agent="alice"))["id"] == direct["id"]
-            await there.request("channel/update", root=str(tmp_path / "link"))
-            assert (await there.preview("@alice and now?"))["to"][0]["fresh"] is False
-        async with box.bridge(root="link", options={"workspaceTrusted": False}) as other:
-            there = await other.open("general")
-            assert (await there.preview("@alice hello"))["problem"]["code"] == "untrusted"
+    box, client = bed.box, bed.client
+    (box.folder / "link").symlink_to(box.workspace)
+    room = await bed.room("alice", "bob")
+    direct = await client.request("channel/direct", agent="alice")
+    await room.ask("@alice hello", by="alice")
+    async with box.bridge(root="link") as other:
+        there = await other.open_id(room.id)
+        assert "otherRoot" not in there.snapshot
+        assert (await other.request("channel/direct", agent="alice"))["id"] == direct["id"]
+        await there.request("channel/update", root=str(box.folder / "link"))
+        assert (await there.preview("@alice and now?"))["to"][0]["fresh"] is False
+    async with box.bridge(root="link", options={"workspaceTrusted": False}) as other:
+        there = await other.open_id(room.id)
+        assert (await there.preview("@alice hello"))["problem"]["code"] == "untrusted"

@@ -26,9 +26,22 @@ if TYPE_CHECKING:
 
 FULL = "/dev/full" if Path("/dev/full").exists() else "/tmp"
 """What cannot be written: a full disk where the system has one to try with, else a folder."""
+GAP = "sidekicks_bridge.mail.transcript.projector.GAP_SECONDS"
 pytestmark = pytest.mark.anyio
 
 BODIES = ["plain", "---\nseq: 9\nfrom: x\n---\n", "a\u2028b\r\nc\rd\n\n", "é😀 \x00 \t", " lead and trail "]
+
+
+@pytest.fixture(autouse=True)
+def no_gap(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """One commit follows the other at once, except where the gap between them is what is tried."""
+    if "real_gap" not in request.fixturenames:
+        monkeypatch.setattr(GAP, 0.01)
+
+
+@pytest.fixture
+def real_gap() -> None:
+    """The gap is as users have it."""
 
 
 def key_of(name: str) -> PrivateKey:
@@ -111,6 +124,7 @@ async def test_an_ask_is_proved_too(tmp_path: Path) -> None:
         assert await findings(store, tmp_path) == []
 
 
+@pytest.mark.usefixtures("real_gap")
 async def test_everything_that_waits_is_one_commit(tmp_path: Path) -> None:
     async with office(folder=tmp_path) as world:
         await two(world)
