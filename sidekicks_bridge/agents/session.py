@@ -95,13 +95,12 @@ class AcpSession:
     def on_permission(self, request_id: RequestId, params: dict[str, Any]) -> None:
         """A permission question: answered `cancelled` at once when the turn is being cancelled."""
         call = translate.tool_call(record(params.get("toolCall"))) or ToolCallUpdate(f"permission-{request_id}")
-        options = translate.permission_options(params.get("options"))
-        own = {str(item["optionId"]): item["optionId"] for item in dicts(params.get("options")) if "optionId" in item}
+        offered = translate.offered(params.get("options"))
 
         def respond(option: str | None) -> None:
-            self._answer(request_id, None if option is None else own[option])
+            self._answer(request_id, None if option is None else offered[option]["optionId"])
 
-        ask = Ask(self._agent, self.channel_id, call, options, respond)
+        ask = Ask(self._agent, self.channel_id, call, translate.permission_options(offered), respond)
         self._asks[request_id] = ask
         if self._cancelled:
             ask.answer(None)

@@ -158,15 +158,29 @@ def _locations(raw: Any) -> list[Location]:
     ]
 
 
-def permission_options(raw: Any) -> list[PermissionOption]:
-    """The answers offered, of whatever kind; those without an id cannot be given and are left out."""
-    found = []
-    for item in dicts(raw):
+def offered(raw: Any) -> dict[str, dict[str, Any]]:
+    """The answers offered, by their ids as texts; a bare text is one, too.
+
+    Those without an id cannot be given and are left out, and of several with one id all but the first.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for item in dicts([{"optionId": item} if isinstance(item, str) else item for item in listed(raw)]):
         option_id = identifier(item.get("optionId"))
         if option_id is not None:
-            name, kind = line(item.get("name")), line(item.get("kind"))
-            found.append(PermissionOption(option_id=option_id, name=name or option_id, kind=kind or "unknown"))
+            found.setdefault(option_id, item)
     return found
+
+
+def permission_options(choices: dict[str, dict[str, Any]]) -> list[PermissionOption]:
+    """What `offered` found, of whatever kind."""
+    return [
+        PermissionOption(
+            option_id=option_id,
+            name=line(item.get("name")) or option_id,
+            kind=line(item.get("kind")) or "unknown",
+        )
+        for option_id, item in choices.items()
+    ]
 
 
 # What a session offers

@@ -30,7 +30,10 @@ class OpenPermissions:
         return [permission for permission, _, _ in self._open.values()]
 
     def ask(self, ask: PermissionAsk, answer: Answer, turn_id: str, *, by_rule: bool = True) -> None:
-        """Announce a question, and answer it at once where the configuration says so (and ``by_rule``)."""
+        """Announce a question, and answer it at once where the configuration says so (and ``by_rule``).
+
+        One that offers nothing to choose would wait for ever: it is answered `cancelled`, and a notice says so.
+        """
         env = self._state.env
         permission = Permission(
             about="tool" if by_rule else "silence",
@@ -46,7 +49,12 @@ class OpenPermissions:
             self._state.emit(delta)
         self._open[permission.request_id] = (permission, ask, answer)
         env.to_all(permission)
-        if by_rule and env.config().permissions.default == "reject":
+        if not ask.options:
+            self._resolve(permission.request_id, None)
+            asked = permission.tool_call.title or "something"
+            text = f"@{ask.agent} asked for permission without offering an answer, so it was not given: {asked}"
+            self._state.emit(answer.add_notice("noAnswerOffered", text))
+        elif by_rule and env.config().permissions.default == "reject":
             rejecting = next((option for option in ask.options if option.kind == "reject_once"), None)
             self._resolve(permission.request_id, rejecting.option_id if rejecting else None)
 

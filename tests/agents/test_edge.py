@@ -68,7 +68,7 @@ def test_any_update_is_translated(raw: dict[str, Any]) -> None:
 @given(JSON, JSON)
 def test_any_settings_and_options_are_read(first: Any, second: Any) -> None:
     encode(translate.settings({"modes": wire(first), "models": wire(second), "configOptions": wire(first)}))
-    encode(translate.permission_options(wire(first)))
+    encode(translate.permission_options(translate.offered(wire(first))))
     assert translate.stop_reason(wire(first)) == "end_turn"
 
 

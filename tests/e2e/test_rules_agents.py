@@ -293,6 +293,27 @@ async def test_a_question_outside_a_turn_ends_with_the_membership(bed: Bed) -> N
     assert bed.box.replies("alice")[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
 
 
+async def test_a_question_without_an_answer_to_choose_is_not_waited_for(bed: Bed) -> None:
+    room = await bed.room("alice")
+    answer = await room.ask("!bad perm-empty", by="alice")
+    assert text_of(answer) == "after"
+    (asked,) = (part for part in answer["parts"] if part["type"] == "permission")
+    assert asked["outcome"] == {"outcome": "cancelled"}
+    (notice,) = (part for part in answer["parts"] if part["type"] == "notice")
+    assert notice["code"] == "noAnswerOffered"
+    assert notice["text"].startswith("@alice asked for permission without offering an answer")
+    assert room.snapshot["permissions"] == []
+
+
+async def test_answers_that_are_bare_texts_can_be_chosen(bed: Bed) -> None:
+    room = await bed.room("alice")
+    sent = await room.send("!bad perm-texts")
+    asked = await bed.client.until(permission(by="alice"))
+    assert [(option["optionId"], option["name"]) for option in asked["options"]] == [("yes", "yes"), ("no", "no")]
+    await bed.client.request("permission/answer", requestId=asked["requestId"], optionId="no")
+    assert text_of(await room.answer(sent, by="alice")) == "no"
+
+
 async def test_a_silent_agent_is_asked_about(tmp_path: Path) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""}, limits={"turnSilence": "300ms"}, permissions={"default": "reject"})
     async with box.bridge() as client:
@@ -301,7 +322,7 @@ async def test_a_silent_agent_is_asked_about(tmp_path: Path) -> None:
         first = await client.until(permission())
         assert first["toolCall"]["title"] == "@alice has said nothing for 0.3 seconds. Wait on?"
         assert [option["optionId"] for option in first["options"]] == ["wait", "stop", "restart"]
-        assert room.turns[0]["state"] == "awaitingPermission"
+        await room.turn("alice", "awaitingPermission")
         await client.request("permission/answer", requestId=first["requestId"], optionId="wait")
         second = await client.until(permission())
         await law.verify(client, room, lambda: _open(box, client, second, "silent-1"))

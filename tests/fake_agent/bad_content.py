@@ -160,6 +160,15 @@ def perm_empty(turn: Turn, _rest: str) -> None:
     turn.say("after")
 
 
+@bad("perm-texts")
+def perm_texts(turn: Turn, _rest: str) -> None:
+    options = ["yes", "no", {"optionId": "yes", "name": "the same again"}, {"name": "without an id"}]
+    reply = turn.request(
+        "session/request_permission", toolCall={"toolCallId": turn.session.next_id("t")}, options=options
+    )
+    turn.say(reply.get("result", {"outcome": {}})["outcome"].get("optionId", "none"))
+
+
 @bad("perm-malformed")
 def perm_malformed(turn: Turn, _rest: str) -> None:
     for params in ({}, {"toolCall": None, "options": "all"}, {"options": [1, None]}):

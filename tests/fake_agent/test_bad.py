@@ -41,6 +41,7 @@ SAID = {
     "ext": "after",
     "perm-empty": "after",
     "perm-malformed": "after",
+    "perm-texts": "none",
     "perm-unknown-session": "after",
     "meta-perm": "",
     "perm-badkind": "",
