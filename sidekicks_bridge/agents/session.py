@@ -23,7 +23,7 @@ from sidekicks_bridge.agents.contract import (
 )
 from sidekicks_bridge.agents.elicitation import FormAsk
 from sidekicks_bridge.agents.permission import Ask
-from sidekicks_bridge.agents.raw import dicts, record, text
+from sidekicks_bridge.agents.raw import record, text
 from sidekicks_bridge.agents.refusal import Refused
 from sidekicks_bridge.agents.terminal_text import TerminalText
 from sidekicks_bridge.protocol.errors import SidekicksError
