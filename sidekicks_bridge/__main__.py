@@ -15,6 +15,7 @@ from sidekicks_bridge.paths import NoHomeError
 
 _USAGE_ERROR = 64
 _FAILED = 1
+_INTERRUPTED = 130
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
@@ -68,6 +69,8 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read what we print has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing complains at the end
         return _FAILED
+    except KeyboardInterrupt:  # before a command listens for it: while it is still being imported, say
+        return _INTERRUPTED
     except NoHomeError as problem:
         sys.stderr.write(f"sidekicks: {problem}\n")
         return _FAILED

@@ -9,7 +9,7 @@ import os
 import time
 
 from sidekicks_bridge import endpoint, lock, paths
-from sidekicks_bridge.private_files import private_folder
+from sidekicks_bridge.private_files import cause, private_folder
 from sidekicks_bridge.protocol import PROTOCOL_VERSION
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
     try:
         private_folder(folder)
     except OSError as problem:
-        return Claim(reason=_unusable(folder, problem))
+        return Claim(reason=unusable(folder, problem))
     end = time.monotonic() + patience
     before: lock.Holder | None = None
     while True:
@@ -57,7 +57,7 @@ def claim(config_path: Path, patience: float = PATIENCE) -> Claim:
         except lock.LockTakenError as taken:
             holder = taken.holder
         except OSError as problem:
-            return Claim(reason=_unusable(folder, problem))
+            return Claim(reason=unusable(folder, problem))
         unreachable = holder is not None and holder.socket == NOWHERE
         if not endpoint.supported() or unreachable or time.monotonic() > end:
             return Claim(reason=_busy(config_path, holder))
@@ -107,8 +107,9 @@ def other_version(holder: lock.Holder) -> str | None:
     )
 
 
-def _unusable(folder: Path, problem: OSError) -> str:
-    return f"The history folder {folder} cannot be used: {problem.strerror}. Make it usable, then start again."
+def unusable(folder: Path, problem: OSError) -> str:
+    """Why a data folder cannot be owned, as a sentence that says what to do."""
+    return f"The history folder {folder} cannot be used: {cause(folder, problem)}. Put that right, then start again."
 
 
 def _busy(config_path: Path, holder: lock.Holder | None) -> str:

@@ -26,6 +26,19 @@ def private_folder(folder: Path) -> None:
     folder.chmod(folder.stat().st_mode & _FOLDER_MODE)
 
 
+def cause(path: str | os.PathLike[str], problem: OSError) -> str:
+    """Why ``path`` cannot be used, without a full stop; names the file that stands where a folder must be."""
+    if isinstance(problem, (NotADirectoryError, FileExistsError)):
+        from pathlib import Path
+
+        place = Path(path).absolute()
+        while not os.path.lexists(place):
+            place = place.parent
+        if not place.is_dir():
+            return f"{place} is no folder: move it away"
+    return problem.strerror or str(problem)
+
+
 def private_file(path: Path, flags: int = 0) -> int:
     """Open the file for reading and writing, made if it is missing, closed to others; returns its descriptor.
 

@@ -61,7 +61,9 @@ class MailRequests:
     async def tell(self, _client: Client, params: wire.Tell) -> wire.Told:
         """`mail/tell`."""
         caller = await self._caller("tell", params)
-        return await self._bridge.mail.pairs.tell(caller, params.peer, self._checked(params.body))
+        told = await self._bridge.mail.pairs.tell(caller, params.peer, self._checked(params.body))
+        told.notes += self._not_kept()
+        return told
 
     async def ask(self, _client: Client, params: wire.AskPeer) -> wire.Answered:
         """`mail/ask`."""
@@ -122,7 +124,14 @@ class MailRequests:
     async def post(self, _client: Client, params: wire.Post) -> wire.Posted:
         """`mail/post`."""
         caller = await self._caller("post", params)
-        return await self._bridge.mail.rooms.post(caller, params.room, self._checked(params.body))
+        posted = await self._bridge.mail.rooms.post(caller, params.room, self._checked(params.body))
+        posted.notes += self._not_kept()
+        return posted
+
+    def _not_kept(self) -> list[str]:
+        """What whoever writes should know about where it is kept (design rule 9)."""
+        storage = self._bridge.storage
+        return [] if storage.persistent else [f"history is not kept: {storage.reason or 'it is in memory'}"]
 
     async def create_room(self, _client: Client, params: wire.CreateRoom) -> wire.Room:
         """`mail/createRoom`."""

@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
         ensure(location)
         ready = _detach(location.path) if given.detach else _nothing
         return _own(location.path, given, ready)
-    except (SidekicksError, ownership.OtherVersion, OSError) as refusal:
+    except (SidekicksError, ownership.OtherVersion, HubFailed, OSError) as refusal:
         print(f"sidekicks hub: {refusal}", file=sys.stderr)
         return 1
 
@@ -112,15 +112,19 @@ def _detach(config_path: Path) -> Callable[[], None]:
     Returns in the new process only: what to call once the hub can be attached to, or was stopped before: then the next
     one can be started. Whoever started this one sees it end at the first call, with 0; with 1 if the hub failed before.
     """
-    private_folder(paths.data_dir(config_path))
+    folder = paths.data_dir(config_path)
+    try:
+        private_folder(folder)
+        log = private_file(log_path(config_path), os.O_APPEND)
+    except OSError as problem:
+        raise HubFailed(ownership.unusable(folder, problem)) from problem
     read, write = os.pipe()
     if os.fork():
         os.close(write)
         os._exit(0 if os.read(read, 1) else 1)
     os.close(read)
     os.setsid()
-    os.chdir(paths.data_dir(config_path))
-    log = private_file(log_path(config_path), os.O_APPEND)
+    os.chdir(folder)
     if os.fstat(log).st_size > LOG_BYTES:
         os.ftruncate(log, 0)
     nothing = os.open(os.devnull, os.O_RDWR)

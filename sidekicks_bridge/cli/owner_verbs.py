@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sidekicks_bridge.protocol.requests import BridgeStatus, State
-    from sidekicks_bridge.protocol.types import Channel
+    from sidekicks_bridge.protocol.types import Channel, StorageState
 
 STOP_SECONDS = 5.0
 _DOES = {
@@ -108,13 +108,19 @@ def _lines(found: BridgeStatus) -> list[str]:
         ("owner", f"{kind}, process {found.pid}, version {found.bridge_version}, since {clock_time(found.started_at)}"),
         ("configuration", one_line(state.config.path, 4096)),
         *[("", trouble) for trouble in [config_trouble(state).strip()] if trouble],
-        ("history", "kept" if state.storage.persistent else f"not kept: {one_line(state.storage.reason or '')}"),
+        ("history", _history(state.storage)),
         ("attached", ", ".join(clients) or "nobody"),
         ("agents", ", ".join(running) or "none runs"),
     ]
     facts += [(slug(channel), _doings(channel, state)) for channel in state.channels]
     room = max(len(name) for name, _ in facts)
     return [rows(f"{name:<{room}}  {text}", room + 2) for name, text in facts]
+
+
+def _history(storage: StorageState) -> str:
+    """Whether it is kept, and what is wrong: with it, or with the transcript."""
+    kept = "kept" if storage.persistent else "not kept"
+    return f"{kept}: {one_line(storage.reason, 4096)}" if storage.reason else kept
 
 
 def _doings(channel: Channel, state: State) -> str:

@@ -77,9 +77,10 @@ class Callers:
             raise _unauthorized("The request is not signed: register a name and say --as NAME.", None)
         peer = self._registry.live(auth.name)
         if peer is None:
-            raise _unauthorized(
-                f"@{auth.name} is not registered (any more): `sidekicks register {auth.name}`.", auth.name
-            )
+            unread = self._registry.unread
+            why = f" Earlier registrations were not read: {unread}" if unread is not None else ""
+            sentence = f"@{auth.name} is not registered (any more): `sidekicks register {auth.name}`.{why}"
+            raise _unauthorized(sentence, auth.name)
         origin = self._check(method, params, peer.key, peer.name)
         await self._registry.renew(peer)
         return Caller(peer.name, "peer", None, origin, peer.folder)

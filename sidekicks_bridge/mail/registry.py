@@ -64,9 +64,12 @@ class Registry:
         self._agents = agents
         self._peers: dict[str, Peer] = {}
         self._saved: dict[str, str] = {}
+        self.unread: str | None = None
+        """Why the registrations of earlier bridges could not be read."""
 
     async def load(self, store: Store) -> None:
         """Read what an earlier bridge kept."""
+        self.unread = None if store.persistent else store.reason
         for peer in await kept_peers(store):
             self._peers[fold(peer.name)] = peer
             self._saved[fold(peer.name)] = peer.expires_at

@@ -73,7 +73,7 @@ def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise BadKey(f"The key {path} cannot be read: {problem.strerror or problem}.") from problem
+        raise _unusable(path, "read", problem) from problem
     except ValueError as problem:
         raise BadKey(f"The key {path} is damaged. Put it back from a copy, or take another name.") from problem
     if len(seed) != KEY_BYTES:
@@ -82,7 +82,7 @@ def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
 
 
 def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
-    """The key of ``name``, made (for the user alone) if there is none. Raises BadKey, OSError."""
+    """The key of ``name``, made (for the user alone) if there is none. Raises BadKey."""
     if (found := load_key(folder, name)) is not None:
         return found
     from pathlib import Path
@@ -90,10 +90,20 @@ def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
     from sidekicks_bridge.private_files import private_folder, write_new
 
     path = Path(key_path(folder, name))
-    private_folder(path.parent)
     seed = os.urandom(KEY_BYTES)
     try:
+        private_folder(path.parent)
         write_new(path, seed.hex().encode("ascii") + b"\n")
-    except FileExistsError:  # somebody made it in this instant
-        return make_key(folder, name)
+    except FileExistsError as problem:  # somebody made it in this instant, or the folder is a file
+        if os.path.isdir(path.parent):
+            return make_key(folder, name)
+        raise _unusable(path, "written", problem) from problem
+    except OSError as problem:
+        raise _unusable(path, "written", problem) from problem
     return PrivateKey(seed)
+
+
+def _unusable(path: str | PathLike[str], done: str, problem: OSError) -> BadKey:
+    from sidekicks_bridge.private_files import cause
+
+    return BadKey(f"The key {path} cannot be {done}: {cause(path, problem)}.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sidekicks_bridge import paths
+from sidekicks_bridge.private_files import cause
 from sidekicks_bridge.store.histories import History, folder_size, histories
 from sidekicks_bridge.store.open import DATABASE
 from sidekicks_bridge.store.schema import TOKENIZER
@@ -49,6 +50,12 @@ def inspect(config_path: Path) -> Inspected:
         sqlite=sqlite3.sqlite_version,
         orphans=[one for one in histories(folder.parent) if one.orphan],
     )
+    try:
+        database.stat()
+    except FileNotFoundError:
+        pass
+    except OSError as problem:
+        found.problem = cause(database, problem)
     if found.exists:
         found.bytes = folder_size(folder)
         try:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from sidekicks_bridge import lock, paths
-from sidekicks_bridge.private_files import private_file, private_folder, set_aside, write_whole
+from sidekicks_bridge.private_files import cause, private_file, private_folder, set_aside, write_whole
 from sidekicks_bridge.protocol.errors import SidekicksError
 from sidekicks_bridge.store import schema
 from sidekicks_bridge.store.preferences import ChannelPreferences, GlobalPreferences, Preferences
 from sidekicks_bridge.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from sidekicks_bridge.store.contract import Store
@@ -50,11 +51,11 @@ async def open_store(config_path: Path, *, folder: Path | None = None, held: loc
     return await anyio.to_thread.run_sync(_open, config_path, folder or paths.data_dir(config_path), held)
 
 
-def memory_store(reason: str | None = None) -> SqliteStore:
-    """A store that ends with the process; ``reason`` says why it is not on disk."""
+def memory_store(reason: str | None = None, released: Callable[[], None] = lambda: None) -> SqliteStore:
+    """A store that ends with the process; ``reason`` says why it is not on disk. ``released``: as `SqliteStore`."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     schema.migrate(connection)
-    return SqliteStore(connection, None, place="memory", reason=reason)
+    return SqliteStore(connection, None, place="memory", reason=reason, released=released)
 
 
 async def open_history(config_path: Path) -> Store | None:
@@ -66,8 +67,13 @@ async def open_history(config_path: Path) -> Store | None:
 
 
 def _open_history(database: Path) -> Store | None:
-    if not database.exists():
+    try:
+        database.stat()
+    except FileNotFoundError:
         return None
+    except OSError as problem:
+        sentence = f"The history {database} cannot be read: {cause(database, problem)}."
+        raise SidekicksError("storeUnavailable", sentence) from problem
     try:
         connection = sqlite3.connect(
             f"{database.as_uri()}?mode=ro",
@@ -103,14 +109,14 @@ def _open(config_path: Path, folder: Path, held: lock.Lock | None) -> Store:
         _note_config_path(folder / CONFIG_PATH, config_path)
         return _open_or_set_aside(folder / DATABASE, held)
     except (OSError, sqlite3.Error, schema.NewerDatabaseError, _UnreadableError) as problem:
-        held.release()
-        return memory_store(_unusable(folder, problem))
+        # The folder stays ours: a second owner would take the socket away, and each would have a history of its own.
+        return memory_store(_unusable(folder, problem), held.release)
 
 
 def _unusable(folder: Path, problem: Exception) -> str:
-    cause = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    why = cause(folder, problem) if isinstance(problem, OSError) else str(problem)
     advice = "" if isinstance(problem, schema.NewerDatabaseError) else " Put that right, then start again."
-    return f"The history in {folder} cannot be opened: {cause}.{advice}"
+    return f"The history in {folder} cannot be opened: {why}.{advice}"
 
 
 def _note_config_path(note: Path, config_path: Path) -> None:

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -263,3 +265,60 @@ def test_verify_and_purge(shell: Shell) -> None:
     code, out, _ = shell.run("verify", "ben", "--json")
     assert (code, {finding["what"] for finding in json.loads(out)["findings"]}) == (1, {"changed", "unsigned"})
     assert shell.run("verify", "nobody")[0] == 5
+
+
+# ── a history that cannot be used ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Shell]:
+    """A shell whose hub, if there is one, ends with the test."""
+    shell = Shell(tmp_path)
+    yield shell
+    assert shell.run("stop")[0] == 0
+
+
+@pytest.mark.parametrize("words", [("register", "ann"), ("tell", "--as", "ann", "ben", "hi"), ("log", "#general")])
+def test_a_file_where_the_data_folder_should_be(own: Shell, words: tuple[str, ...]) -> None:
+    own.box.data.parent.mkdir(parents=True)
+    own.box.data.touch()
+    _, _, err = own.run(*words)
+    assert f"{own.box.data} is no folder: move it away" in err
+
+
+def test_a_hub_that_has_no_folder_says_so_to_whom_starts_it(own: Shell) -> None:
+    own.box.data.parent.mkdir(parents=True)
+    own.box.data.touch()
+    _, _, err = own.run("say", "#general", "hi")
+    assert f"{own.box.data} is no folder: move it away" in err
+    assert "Errno" not in err
+
+
+def test_a_history_that_cannot_be_read(own: Shell) -> None:
+    """One hub goes on in memory, found by each verb, and says that it does not know what was kept."""
+    own.ok("register", "ann")
+    own.ok("stop")
+    history = own.box.data / "history.db"
+    with closing(sqlite3.connect(history)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+        newer.commit()
+    code, _, err = own.run("tell", "ann", "hi", name="ann")
+    assert code == 6
+    assert "Earlier registrations were not read: " in err
+    assert "update Sidekicks Bridge" in err
+    own.ok("register", "ann")
+    own.ok("register", "ben")
+    code, out, err = own.run("tell", "ben", "hi", name="ann")
+    assert (code, out) == (0, "seq=1 peer=ben\n")
+    assert "note: history is not kept: " in err
+    assert own.ok("read", "ann", name="ben") == "hi\n"
+    assert f"not kept: The history in {own.box.data}" in own.ok("status")
+
+
+def test_status_shows_that_the_transcript_is_behind(own: Shell) -> None:
+    own.ok("register", "ann")
+    own.ok("register", "ben")
+    (own.box.data / "transcript").touch()
+    own.ok("tell", "ben", "hi", name="ann")
+    assert own.run("transcript", "purge", "--yes")[0] == 1  # it has been tried now
+    assert re.search(r"^history +kept: The transcript in .* is behind: ", own.ok("status"), re.MULTILINE)

@@ -233,13 +233,22 @@ async def test_a_folder_of_somebody_else(tmp_path: Path, own: Path) -> None:
 async def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "sidekicks").write_text("a file", encoding="utf-8")
     store = await open_store(CONFIG, folder=tmp_path / "sidekicks" / "data")
-    await works_in_memory(store, "Not a directory")
+    await works_in_memory(store, "is no folder: move it away")
     assert (tmp_path / "sidekicks").read_text(encoding="utf-8") == "a file"
 
 
 async def test_a_folder_where_the_database_should_be(folder: Path) -> None:
     (folder / DATABASE).mkdir(parents=True)
     await works_in_memory(await open_store(CONFIG, folder=folder), "Is a directory")
+
+
+async def test_in_memory_the_folder_stays_ours(folder: Path) -> None:
+    """A second bridge would take our socket away, and each would have a history of its own."""
+    (folder / DATABASE).mkdir(parents=True)
+    store = await open_store(CONFIG, folder=folder)
+    assert lock.holder(paths.lock_path(folder)) is not None
+    await store.close()
+    assert lock.holder(paths.lock_path(folder)) is None
 
 
 async def test_a_database_that_another_program_holds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

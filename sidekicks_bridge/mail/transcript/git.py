@@ -106,7 +106,8 @@ class Repository:
         except FileNotFoundError as missing:
             raise GitFailed("The git program is not installed (or not on PATH).") from missing
         except (OSError, subprocess.TimeoutExpired) as problem:
-            raise GitFailed(f"Git does not work: {problem}.") from problem
+            why = f"{problem.strerror}: {problem.filename}" if isinstance(problem, OSError) else str(problem)
+            raise GitFailed(f"Git does not work: {why}.") from problem
         if code:
             return "" if done.returncode == 0 else str(done.returncode)
         if check and done.returncode != 0:
