@@ -89,3 +89,19 @@ def test_a_user_without_a_home_folder_is_told_what_to_set(tmp_path: Path) -> Non
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("sidekicks: Your home folder is not known: set HOME")
+
+
+def test_ctrl_c_while_a_command_is_still_imported_leaves_no_traceback(tmp_path: Path) -> None:
+    program = (
+        "import importlib.abc, sys\n"
+        "class Interrupted(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'sidekicks_bridge.cli.say':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from sidekicks_bridge.__main__ import main\n"
+        "sys.exit(main(['say', '#general', 'hi']))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    ended = subprocess.run([sys.executable, "-c", program], env=env, cwd=tmp_path, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
