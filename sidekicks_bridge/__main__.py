@@ -67,14 +67,23 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read what we print has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing complains at the end
-        return _FAILED
+        return _unprinted()
+    except OSError as problem:
+        if problem.filename is not None:  # not of writing to a standard stream: a bug
+            raise
+        sys.stderr.write(f"sidekicks: what is printed here cannot be written: {problem.strerror}\n")
+        return _unprinted()
     except KeyboardInterrupt:  # before a command listens for it: while it is still being imported, say
         return _INTERRUPTED
     except NoHomeError as problem:
         sys.stderr.write(f"sidekicks: {problem}\n")
         return _FAILED
     return code
+
+
+def _unprinted() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that nothing complains at the end
+    return _FAILED
 
 
 def _open_streams() -> None:

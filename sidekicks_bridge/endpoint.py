@@ -33,10 +33,14 @@ def supported() -> bool:
 
 
 def socket_path(folder: Path) -> Path | None:
-    """Where the owner of the data folder listens: in a private folder, its path short enough; None: nowhere."""
+    """Where the owner of the data folder listens: in a private folder, its path short enough; None: nowhere.
+
+    Named after the folder's whole path: under another XDG_CONFIG_HOME the same configuration has another owner.
+    """
+    import hashlib
     from pathlib import Path
 
-    name = f"{folder.name}.sock"
+    name = f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     places = [Path(runtime) / "sidekicks" / name] if runtime and Path(runtime).is_absolute() else []
     places += [folder / "bridge.sock", Path(_temporary()) / f"sidekicks-{os.getuid()}" / name]

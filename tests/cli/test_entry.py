@@ -105,3 +105,12 @@ def test_ctrl_c_while_a_command_is_still_imported_leaves_no_traceback(tmp_path: 
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     ended = subprocess.run([sys.executable, "-c", program], env=env, cwd=tmp_path, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("line", ["help", "protocol", "config schema"])
+def test_output_that_does_not_fit_on_the_disk_is_said_in_a_sentence(tmp_path: Path, line: str) -> None:
+    program = f"ulimit -f 0; exec {sys.executable} -m sidekicks_bridge {line} > out"
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run(["/bin/sh", "-c", program], env=env, cwd=tmp_path, capture_output=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr == b"sidekicks: what is printed here cannot be written: File too large\n"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from sidekicks_bridge import lock, paths
+from sidekicks_bridge import endpoint, lock, paths
 from tests.server.conftest import socket_of
 from tests.support.sandbox import BridgeSandbox
 from tests.support.wire import SIDEKICKS, Wire, serving
@@ -156,16 +156,32 @@ async def test_what_an_earlier_owner_left_blocks_nobody(tmp_path: Path, content:
         assert told["state"]["storage"] == {"persistent": True}
 
 
-async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(tmp_path: Path) -> None:
+async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""})
-    (tmp_path / "runtime" / "sidekicks" / f"{box.data.name}.sock").mkdir(parents=True)
-    for folder in (tmp_path / "runtime").rglob("*"):
-        folder.chmod(0o700)
-    env = {"XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "r"))
+    taken = endpoint.socket_path(box.data)
+    assert taken is not None
+    assert taken.is_relative_to(tmp_path / "r")
+    taken.mkdir()
+    env = {"XDG_RUNTIME_DIR": str(tmp_path / "r")}
     async with serving(box, env=env) as client, serving(box, env=env) as other:
         await client.shake_hands()
         await other.shake_hands()
         assert (await status(other))["pid"] == client.process.pid
+
+
+async def test_one_configuration_under_two_user_folders_has_two_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a history and an owner of its own: who wrote to the one must never reach the other."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "r"))
+    places = set()
+    for folder in ("one", "two"):
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder))
+        places.add(endpoint.socket_path(paths.data_dir("/project/sidekicks.yaml")))
+    assert len(places) == 2
 
 
 async def test_a_socket_that_was_taken_away_comes_back(tmp_path: Path) -> None:

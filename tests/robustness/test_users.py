@@ -144,7 +144,9 @@ def test_a_folder_that_others_may_enter_is_no_place_for_a_socket(
     data.rmdir()
     data.symlink_to(runtime)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert endpoint.socket_path(data) == tmp_path / f"sidekicks-{os.getuid()}" / "d.sock"
+    elsewhere = endpoint.socket_path(data)
+    assert elsewhere is not None
+    assert elsewhere.parent == tmp_path / f"sidekicks-{os.getuid()}"
 
 
 def test_the_module_needs_only_the_standard_library() -> None:
