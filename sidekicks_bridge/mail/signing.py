@@ -65,7 +65,7 @@ def key_path(folder: str | PathLike[str], name: str) -> str:
 
 
 def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
-    """The key of ``name``, or None if there is none. Raises BadKey."""
+    """The key of ``name``, or None if there is none. Raises BadKey, OSError."""
     path = key_path(folder, name)
     try:
         with open(path, "rb") as file:
@@ -73,7 +73,7 @@ def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise _unusable(path, "read", problem) from problem
+        raise BadKey(_unusable(path, "read", problem)) from problem
     except ValueError as problem:
         raise BadKey(f"The key {path} is damaged. Put it back from a copy, or take another name.") from problem
     if len(seed) != KEY_BYTES:
@@ -82,7 +82,7 @@ def load_key(folder: str | PathLike[str], name: str) -> PrivateKey | None:
 
 
 def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
-    """The key of ``name``, made (for the user alone) if there is none. Raises BadKey."""
+    """The key of ``name``, made (for the user alone) if there is none. Raises BadKey, OSError."""
     if (found := load_key(folder, name)) is not None:
         return found
     from pathlib import Path
@@ -97,13 +97,13 @@ def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
     except FileExistsError as problem:  # somebody made it in this instant, or the folder is a file
         if os.path.isdir(path.parent):
             return make_key(folder, name)
-        raise _unusable(path, "written", problem) from problem
+        raise OSError(_unusable(path, "written", problem)) from problem
     except OSError as problem:
-        raise _unusable(path, "written", problem) from problem
+        raise OSError(_unusable(path, "written", problem)) from problem
     return PrivateKey(seed)
 
 
-def _unusable(path: str | PathLike[str], done: str, problem: OSError) -> BadKey:
+def _unusable(path: str | PathLike[str], done: str, problem: OSError) -> str:
     from sidekicks_bridge.private_files import cause
 
-    return BadKey(f"The key {path} cannot be {done}: {cause(path, problem)}.")
+    return f"The key {path} cannot be {done}: {cause(path, problem)}."
