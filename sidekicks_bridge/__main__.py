@@ -5,6 +5,7 @@ Owns the table of words. It must stay free to import: the hot verbs start in mil
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -16,6 +17,7 @@ from sidekicks_bridge.paths import NoHomeError
 _USAGE_ERROR = 64
 _FAILED = 1
 _INTERRUPTED = 130
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("sidekicks_bridge.cli.chat", "talk in a channel: sidekicks chat '#general'"),
@@ -69,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read what we print has seen enough
         return _unprinted()
     except OSError as problem:
-        if problem.filename is not None:  # not of writing to a standard stream: a bug
+        if problem.filename is not None or problem.errno not in _UNWRITABLE:  # not of writing to a stream: a bug
             raise
         sys.stderr.write(f"sidekicks: what is printed here cannot be written: {problem.strerror}\n")
         return _unprinted()

@@ -97,9 +97,8 @@ def history(path: Path) -> list[Finding]:
     found = [Finding(area="history", name="database", status="ok", text=text, details=msgspec.to_builtins(seen))]
     if seen.problem is not None:
         found[0].status, found[0].text = "error", f"{seen.folder} cannot be read: {seen.problem}"
-        found[
-            0
-        ].todo = "Put that right; where it is damaged, the bridge sets it aside at its start and begins a new one."
+        todo = "Put that right; where it is damaged, the bridge sets it aside at its start and begins a new one."
+        found[0].todo = todo
     if seen.free is not None:
         little = seen.free < LITTLE_SPACE
         found.append(
