@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,6 +20,8 @@ from tests.support.sandbox import BridgeSandbox
 from tests.support.wire import SIDEKICKS, Wire, serving
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     JSON = dict[str, Any]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -156,27 +159,32 @@ async def test_what_an_earlier_owner_left_blocks_nobody(tmp_path: Path, content:
         assert told["state"]["storage"] == {"persistent": True}
 
 
-async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The user's folder for sockets, its path as short as such paths must be."""
+    with tempfile.TemporaryDirectory(prefix="sk-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
+async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(tmp_path: Path, runtime: Path) -> None:
     box = BridgeSandbox(tmp_path, {"alice": ""})
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "r"))
     taken = endpoint.socket_path(box.data)
     assert taken is not None
-    assert taken.is_relative_to(tmp_path / "r")
+    assert taken.is_relative_to(runtime)
     taken.mkdir()
-    env = {"XDG_RUNTIME_DIR": str(tmp_path / "r")}
+    env = {"XDG_RUNTIME_DIR": str(runtime)}
     async with serving(box, env=env) as client, serving(box, env=env) as other:
         await client.shake_hands()
         await other.shake_hands()
         assert (await status(other))["pid"] == client.process.pid
 
 
+@pytest.mark.usefixtures("runtime")
 async def test_one_configuration_under_two_user_folders_has_two_sockets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has a history and an owner of its own: who wrote to the one must never reach the other."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "r"))
     places = set()
     for folder in ("one", "two"):
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder))

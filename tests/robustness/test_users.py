@@ -132,21 +132,19 @@ def test_an_owner_of_another_user_is_named(tmp_path: Path, short: Path, monkeypa
     held.release()
 
 
-def test_a_folder_that_others_may_enter_is_no_place_for_a_socket(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runtime = tmp_path / "run"
+def test_a_folder_that_others_may_enter_is_no_place_for_a_socket(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = short / "run"
     (runtime / "sidekicks").mkdir(parents=True)
     (runtime / "sidekicks").chmod(0o755)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    data = tmp_path / "d"
+    data = short / "d"
     assert endpoint.socket_path(data) == data / "bridge.sock"
     data.rmdir()
     data.symlink_to(runtime)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(short))
     elsewhere = endpoint.socket_path(data)
     assert elsewhere is not None
-    assert elsewhere.parent == tmp_path / f"sidekicks-{os.getuid()}"
+    assert elsewhere.parent == short / f"sidekicks-{os.getuid()}"
 
 
 def test_the_module_needs_only_the_standard_library() -> None:
