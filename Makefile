@@ -11,8 +11,9 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 DIR ?=
 ARGS ?=
-# Test files run side by side, each in one process: most of them wait for processes of their own.
-JOBS ?= auto
+# How many test files run side by side. They wait for processes of their own a quarter of their time, so there is one
+# more than there are processors; an editor keeps one busy.
+JOBS ?=
 
 .PHONY: help setup demo test test-long test-neovim test-vscode test-vscode-here check check-neovim check-vscode vsix format gen lock bench bench-mail bench-editors real-agents screenshots-vscode clean
 
@@ -37,13 +38,14 @@ demo: $(VENV)/.run ## try it without touching your own configuration (DIR=folder
 	@DIR='$(DIR)' scripts/demo
 
 test: $(VENV)/.dev $(if $(CI)$(ARGS),,test-vscode-here) ## run the tests but the long ones (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest -m 'not long' --ignore=tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
+	$(PY) -m pytest -m 'not long' --ignore=tests/neovim \
+		-n $(or $(JOBS),$$(($$(getconf _NPROCESSORS_ONLN) + 1))) --dist loadfile $(ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes
 	$(PY) -m pytest -m long $(ARGS) || [ $$? -eq 5 ] # 5: there are none
 
 test-neovim: $(VENV)/.neovim ## drive a real Neovim with the plugin (ARGS='-k route' passes arguments on)
-	$(PY) -m pytest tests/neovim -n $(JOBS) --dist loadfile $(ARGS)
+	$(PY) -m pytest tests/neovim -n $(or $(JOBS),auto) --dist loadfile $(ARGS)
 
 test-vscode: $(VENV)/.neovim $(VSIX) ## drive a real VS Code with the extension (ARGS='--test-name-pattern=route'; AGAIN=1: what failed)
 	$(VSCODE)/scripts/tools.sh all
