@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 
+from sidekicks_bridge.paths import sha256
 from sidekicks_bridge.private_files import make_folder
 
 TYPE_CHECKING = False
@@ -37,10 +38,9 @@ def socket_path(folder: Path) -> Path | None:
 
     Named after the folder's whole path: under another XDG_CONFIG_HOME the same configuration has another owner.
     """
-    import hashlib
     from pathlib import Path
 
-    name = f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.sock"
+    name = f"{sha256(os.fsencode(folder.resolve()))[:16]}.sock"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     places = [Path(runtime) / "sidekicks" / name] if runtime and Path(runtime).is_absolute() else []
     places += [folder / "bridge.sock", Path(_temporary()) / f"sidekicks-{os.getuid()}" / name]

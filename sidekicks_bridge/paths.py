@@ -75,7 +75,7 @@ def data_folder(config_path: str | os.PathLike[str]) -> str:
 
     One file has one history, whatever links lead to it: else two bridges would own what is one.
     """
-    digest = _sha256(os.fsencode(os.path.realpath(config_path)))[:16]
+    digest = sha256(os.fsencode(os.path.realpath(config_path)))[:16]
     return os.path.join(user_config_folder(), "data", digest)
 
 
@@ -105,8 +105,8 @@ def _path(written: str) -> Path:
     return Path(written)
 
 
-def _sha256(data: bytes) -> str:
-    """By Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
+def sha256(data: bytes) -> str:
+    """Hexadecimal; by Python's own code where it has some, as `random` does it: `hashlib` would load OpenSSL."""
     for module in ("_sha2" if sys.version_info >= (3, 12) else "_sha256", "hashlib"):
         try:
             digest: str = __import__(module).sha256(data).hexdigest()

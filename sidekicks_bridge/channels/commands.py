@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _UNSEEN = r"[\s\ufeff\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069]"
 BLANKS = re.compile(f"{_UNSEEN}*")
 AFTER_MENTION = re.compile(f"[,:]?{_UNSEEN}+")
-_COMMAND = re.compile(r"/(?P<word>[A-Za-z0-9][\w.:-]*+)(?=[\s\ufeff\u200b]|\Z)")
+_COMMAND = re.compile(rf"/(?P<word>[A-Za-z0-9][\w.:-]*+)(?={_UNSEEN}|\Z)")
 
 
 @dataclass(frozen=True)

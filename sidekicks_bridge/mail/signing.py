@@ -94,11 +94,9 @@ def make_key(folder: str | PathLike[str], name: str) -> PrivateKey:
     try:
         private_folder(path.parent)
         write_new(path, seed.hex().encode("ascii") + b"\n")
-    except FileExistsError as problem:  # somebody made it in this instant, or the folder is a file
-        if os.path.isdir(path.parent):
-            return make_key(folder, name)
-        raise OSError(_unusable(path, "written", problem)) from problem
     except OSError as problem:
+        if isinstance(problem, FileExistsError) and os.path.isdir(path.parent):  # somebody made it in this instant
+            return make_key(folder, name)
         raise OSError(_unusable(path, "written", problem)) from problem
     return PrivateKey(seed)
 

@@ -29,6 +29,7 @@ def command(text: str) -> SlashCommand | None:
         ("\u3000/help", "/help"),
         ("\u2060/help", "/help"),
         ("\u200e\u202a /help", "/help"),
+        ("/help\u200e", "/help\u200e"),
         ("/help me  please ", "/help me  please "),
         ("/plan\n- one\n- two\n", "/plan\n- one\n- two\n"),
         ("/help\tme", "/help\tme"),

@@ -69,9 +69,11 @@ class Shared:
 
 
 @pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
-    """A file that needs other agents has a fixture of this name of its own."""
-    shared = Shared(tmp_path_factory.mktemp("bridge"))
+async def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
+    """The bridge of a file: with the agents of its `AGENTS` and their `FIELDS`, if it has them."""
+    agents = getattr(request.module, "AGENTS", AGENTS)
+    fields = getattr(request.module, "FIELDS", None)
+    shared = Shared(tmp_path_factory.mktemp("bridge"), agents, fields)
     yield shared
     await shared.close()
 

@@ -9,11 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.conftest import Shared
-
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from tests.support.bed import Bed
 
 pytestmark = pytest.mark.anyio
@@ -31,14 +27,7 @@ SERVERS = [
     {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []},
     {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []},
 ]
-
-
-@pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
-    served = {name: {"mcpServers": SERVERS} for name in ("local", "distant")}
-    shared = Shared(tmp_path_factory.mktemp("bridge"), AGENTS, served)
-    yield shared
-    await shared.close()
+FIELDS = {name: {"mcpServers": SERVERS} for name in ("local", "distant")}
 
 
 def pasted(**fields: Any) -> dict[str, Any]:

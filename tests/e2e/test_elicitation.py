@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Shared
 from tests.support.conditions import happened, posted
 from tests.support.room import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from tests.support.bed import Bed
 
 pytestmark = pytest.mark.anyio
@@ -22,13 +19,6 @@ AGENTS = {
     "keeps": "--caps list,load,delete --sessions old,older --replay 2",
     "forgets": "--caps load --error load=-32002:gone",
 }
-
-
-@pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
-    shared = Shared(tmp_path_factory.mktemp("bridge"), AGENTS)
-    yield shared
-    await shared.close()
 
 
 async def test_a_form_reaches_every_client_and_the_first_answer_counts(bed: Bed) -> None:

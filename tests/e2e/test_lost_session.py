@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Shared
 from tests.support.room import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from tests.support.bed import Bed
 
 pytestmark = pytest.mark.anyio
@@ -21,13 +18,6 @@ AGENTS = {
     "loses": "--error 'prompt=-32603:Session abc not found'",
     "leaves": "--caps load",
 }
-
-
-@pytest.fixture(scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
-    shared = Shared(tmp_path_factory.mktemp("bridge"), AGENTS)
-    yield shared
-    await shared.close()
 
 
 async def test_a_lost_session_is_loaded_or_told_everything(bed: Bed) -> None:

@@ -180,9 +180,8 @@ async def test_where_a_folder_is_in_the_sockets_way_the_next_place_is_taken(tmp_
         assert (await status(other))["pid"] == client.process.pid
 
 
-@pytest.mark.usefixtures("runtime")
 async def test_one_configuration_under_two_user_folders_has_two_sockets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has a history and an owner of its own: who wrote to the one must never reach the other."""
     places = set()
@@ -190,6 +189,7 @@ async def test_one_configuration_under_two_user_folders_has_two_sockets(
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder))
         places.add(endpoint.socket_path(paths.data_dir("/project/sidekicks.yaml")))
     assert len(places) == 2
+    assert {place.parent for place in places if place is not None} == {runtime / "sidekicks"}
 
 
 async def test_a_socket_that_was_taken_away_comes_back(tmp_path: Path) -> None:

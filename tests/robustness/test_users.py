@@ -144,7 +144,7 @@ def test_a_folder_that_others_may_enter_is_no_place_for_a_socket(short: Path, mo
     monkeypatch.setenv("TMPDIR", str(short))
     elsewhere = endpoint.socket_path(data)
     assert elsewhere is not None
-    assert elsewhere.parent == short / f"sidekicks-{os.getuid()}"
+    assert (elsewhere.parent, elsewhere.suffix) == (short / f"sidekicks-{os.getuid()}", ".sock")
 
 
 def test_the_module_needs_only_the_standard_library() -> None:

@@ -13,6 +13,7 @@ from sidekicks_bridge.mail.transcript.page import author_of, expected_fields, fi
 from sidekicks_bridge.mail.transcript.projector import FOLDER, PREFIX, Projected, is_projected
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from sidekicks_bridge.protocol.types import Message
@@ -52,7 +53,7 @@ async def verify(store: Store, data_folder: Path, wanted: str | None) -> Verifie
         state = msgspec.convert(states[channel.id], Projected) if channel.id in states else None
         if state is None:
             if is_projected(channel) and wanted is None:
-                result.waiting += await _count(store, channel)
+                result.waiting += len([message async for message in _mail(store, channel)])
             continue
         known.add(state.folder)
         if _is_wanted(state.folder, wanted):
@@ -106,36 +107,30 @@ class _Folder:
 async def _check(store: Store, channel: StoredChannel, state: Projected, folder: _Folder, result: Verified) -> None:
     names = await anyio.to_thread.run_sync(folder.names)
     missing: list[Message] = []
+    async for message in _mail(store, channel):
+        name = file_name(message)
+        if (message.seq or 0) > state.upto and name not in names:
+            result.waiting += 1
+            continue
+        result.messages += 1
+        if name in names:
+            names.discard(name)
+            result.findings += await anyio.to_thread.run_sync(_compare, folder, name, message, channel)
+        else:
+            missing.append(message)
+    result.findings += await anyio.to_thread.run_sync(_leftovers, folder, names, missing)
+
+
+async def _mail(store: Store, channel: StoredChannel) -> AsyncIterator[Message]:
+    """Every message of a channel that belongs into the transcript, a page in memory at a time."""
     after, more = 0, True
     while more:
         page = await store.page(channel.id, after=after, limit=_PAGE)
         for message in page.messages:
-            name = file_name(message)
-            if message.author.kind == "system":
-                continue  # no mail
-            if (message.seq or 0) > state.upto and name not in names:
-                result.waiting += 1
-                continue
-            result.messages += 1
-            if name in names:
-                names.discard(name)
-                result.findings += await anyio.to_thread.run_sync(_compare, folder, name, message, channel)
-            else:
-                missing.append(message)
+            if message.author.kind != "system":
+                yield message
         more = page.has_more
         after = page.messages[-1].seq or after if page.messages else after
-    result.findings += await anyio.to_thread.run_sync(_leftovers, folder, names, missing)
-
-
-async def _count(store: Store, channel: StoredChannel) -> int:
-    """How many messages a channel has that belongs into the transcript and has no folder there yet."""
-    count, after, more = 0, 0, True
-    while more:
-        page = await store.page(channel.id, after=after, limit=_PAGE)
-        count += sum(message.author.kind != "system" for message in page.messages)
-        more = page.has_more
-        after = page.messages[-1].seq or after if page.messages else after
-    return count
 
 
 def _compare(folder: _Folder, name: str, message: Message, channel: StoredChannel) -> list[Finding]:
