@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.abc import SocketAttribute
 from anyio.streams.stapled import StapledByteStream
 
 from sidekicks_bridge.server.framing import FrameReader, frame
@@ -187,9 +189,21 @@ async def wire(stream: ByteStream) -> AsyncIterator[Wire]:
 
 @asynccontextmanager
 async def attached(socket: str) -> AsyncIterator[Wire]:
-    """A client on the socket of a running bridge."""
-    async with wire(await anyio.connect_unix(socket)) as client:
-        yield client
+    """A client on the socket of a running bridge.
+
+    It reads to the end instead of being cancelled: anyio's stream on a socket raises InvalidStateError in the
+    loop when something comes in at the moment in which a reader that waits is cancelled.
+    """
+    stream = await anyio.connect_unix(socket)
+    async with wire(stream) as client:
+        try:
+            yield client
+        finally:
+            client.read_on()
+            with suppress(OSError):  # the bridge is gone already
+                stream.extra(SocketAttribute.raw_socket).shutdown(SHUT_RDWR)
+            with anyio.CancelScope(shield=True):
+                await client.until_ended()
 
 
 @asynccontextmanager
